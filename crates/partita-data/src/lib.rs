@@ -1,0 +1,1 @@
+//! Readers, writers and synthetic sets for Partita.

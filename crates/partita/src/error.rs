@@ -1,0 +1,106 @@
+//! What can be wrong with the input, with the value and the place where it was found.
+
+use thiserror::Error;
+
+/// A problem with the input. Not converging is never an error: see [`crate::report::StopReason`].
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A feature is NaN or infinite.
+    #[error("row {row}, column {column} is {value}; remove or fill such values first (rows and columns count from 0)")]
+    NotFinite {
+        /// Row of the offending value, from 0.
+        row: usize,
+        /// Column of the offending value, from 0.
+        column: usize,
+        /// The value itself.
+        value: f32,
+    },
+    /// There is nothing to cluster.
+    #[error("the data has {rows} rows of {columns} features; give at least one row and one column")]
+    Empty {
+        /// Number of rows.
+        rows: usize,
+        /// Number of columns.
+        columns: usize,
+    },
+    /// More clusters were asked for than there are rows.
+    #[error("{k} clusters were asked for but there are only {rows} rows; ask for at most as many clusters as rows")]
+    TooFewRows {
+        /// Number of rows.
+        rows: usize,
+        /// Number of clusters asked for.
+        k: usize,
+    },
+    /// More clusters were asked for than there are different rows.
+    #[error("the {rows} rows hold only {distinct} different feature vectors, fewer than the {k} clusters asked for")]
+    TooFewDistinctRows {
+        /// Number of rows.
+        rows: usize,
+        /// Number of different rows.
+        distinct: usize,
+        /// Number of clusters asked for.
+        k: usize,
+    },
+    /// An option is outside its range.
+    #[error("{name} = {value} is not valid: it must be {must}")]
+    Parameter {
+        /// Name of the option.
+        name: &'static str,
+        /// The value given.
+        value: String,
+        /// What would be accepted.
+        must: &'static str,
+    },
+    /// Two inputs that must have the same length do not.
+    #[error("{what} has {found} entries where {expected} are needed")]
+    Length {
+        /// Which input.
+        what: &'static str,
+        /// Its length.
+        found: usize,
+        /// The length needed.
+        expected: usize,
+    },
+    /// A label is not one of the clusters.
+    #[error("the label of row {row} is {label}; labels go from 0 to {}, and -1 means unknown", k - 1)]
+    LabelOutOfRange {
+        /// Row of the label, from 0.
+        row: usize,
+        /// The label.
+        label: i64,
+        /// Number of clusters.
+        k: usize,
+    },
+    /// A distribution over clusters is not on the simplex.
+    #[error("the prior must be {k} positive numbers that sum to 1, but {problem}")]
+    Prior {
+        /// Number of clusters.
+        k: usize,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The data has another width than the model.
+    #[error("the model takes {expected} features a row but the data has {found}")]
+    Width {
+        /// Features the model takes.
+        expected: usize,
+        /// Features the data has.
+        found: usize,
+    },
+    /// Every row is the same, so there is nothing to tell clusters apart.
+    #[error("all rows are alike after preparation ({preparation}); there is nothing to tell clusters apart")]
+    Constant {
+        /// How the rows were prepared.
+        preparation: String,
+    },
+    /// The reader behind a [`crate::rows::Rows`] failed.
+    #[error(transparent)]
+    Reader(Box<dyn std::error::Error + Send + Sync>),
+    /// The observer asked to stop before there was a result.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// Shorthand for results of this crate.
+pub type Result<T> = std::result::Result<T, Error>;

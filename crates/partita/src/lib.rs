@@ -1,0 +1,15 @@
+//! Discriminative entropy clustering.
+
+pub mod entropy;
+pub mod error;
+pub mod linear;
+pub mod metrics;
+pub mod objective;
+pub mod pseudo;
+pub mod report;
+pub mod rivals;
+pub mod rng;
+pub mod rows;
+pub mod simplex;
+
+pub use error::{Error, Result};
