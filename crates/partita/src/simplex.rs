@@ -9,6 +9,9 @@ pub const TINY: f64 = 1e-300;
 /// The same floor for single precision.
 pub const TINY_F32: f32 = 1e-30;
 
+/// Largest ratio y/σ kept in single precision: σ of the smallest normal size times it is still below one.
+pub const RATIO_CAP_F32: f32 = 1e30;
+
 /// How far the sum of a prior may be from one.
 pub const SUM_TOLERANCE: f64 = 1e-6;
 

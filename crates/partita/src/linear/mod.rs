@@ -1,1 +1,5 @@
-//! linear
+//! The linear engine.
+
+pub mod kernel;
+pub mod prepare;
+pub mod vector;

@@ -1,0 +1,227 @@
+//! The trained model: takes raw rows, gives probabilities, labels and reasons.
+
+use super::kernel;
+use super::prepare::{View, apply_views};
+use crate::error::{Error, Result};
+use crate::rows::{Rows, check_finite};
+use crate::simplex;
+use ndarray::Array2;
+use rayon::prelude::*;
+
+/// Rows predicted together. Fixed, so that a row's probabilities do not depend on the number of threads.
+const BLOCK: usize = 128;
+
+/// A linear softmax model σ = softmax(W x + b) of rows x after their [`View`]s.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Model {
+    /// What is done to a raw row before W: one view for each feature file.
+    pub views: Vec<View>,
+    /// W, row-major `[k, m]`.
+    pub weight: Vec<f32>,
+    /// b, `[k]`.
+    pub bias: Vec<f32>,
+}
+
+/// Predictions for a block of rows.
+#[derive(Debug, Clone)]
+pub struct Predictions {
+    /// Index of the first row.
+    pub start: usize,
+    /// σ, row-major `[rows, k]`; each row sums to one.
+    pub proba: Vec<f32>,
+    /// The most probable cluster of each row (the first of equals).
+    pub labels: Vec<u32>,
+}
+
+/// What one feature adds to the decision for a row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Contribution {
+    /// Index of the feature.
+    pub feature: usize,
+    /// Its part of the logit difference between the chosen cluster and the runner-up.
+    pub value: f64,
+}
+
+/// Why a row went where it went.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Explanation {
+    /// Probabilities of all clusters.
+    pub proba: Vec<f32>,
+    /// The chosen cluster.
+    pub cluster: usize,
+    /// The second most probable one.
+    pub runner_up: usize,
+    /// Logit difference between the two when every feature is at its average.
+    pub base: f64,
+    /// Contributions of all features, largest size first; with `base` they sum to the logit difference.
+    pub contributions: Vec<Contribution>,
+}
+
+impl Model {
+    /// Number of clusters.
+    pub fn k(&self) -> usize {
+        self.bias.len()
+    }
+
+    /// Number of features of a raw row.
+    pub fn m(&self) -> usize {
+        self.views.iter().map(|v| v.width).sum()
+    }
+
+    /// Logits of a block of raw rows, which is overwritten; `z` is `[rows, k]`.
+    fn logits(&self, block: &mut [f32], z: &mut [f32]) {
+        apply_views(&self.views, block);
+        kernel::logits_piece(block, &self.weight, &self.bias, self.m(), z);
+    }
+
+    fn check_width(&self, rows: &dyn Rows) -> Result<()> {
+        if rows.m() == self.m() {
+            Ok(())
+        } else {
+            Err(Error::Width { expected: self.m(), found: rows.m() })
+        }
+    }
+
+    fn predict_block(&self, rows: &dyn Rows, start: usize, block: &mut Vec<f32>) -> Result<Predictions> {
+        let (k, m) = (self.k(), self.m());
+        let count = BLOCK.min(rows.n() - start);
+        block.resize(count * m, 0.0);
+        rows.read(start, block)?;
+        check_finite(block, m, start)?;
+        let mut proba = vec![0.0; count * k];
+        self.logits(block, &mut proba);
+        let labels = proba.chunks_exact_mut(k).map(decide).collect();
+        Ok(Predictions { start, proba, labels })
+    }
+
+    /// Predict all rows, block after block in order, on all threads; `sink` gets each block.
+    pub fn predict_each(
+        &self,
+        rows: &dyn Rows,
+        mut sink: impl FnMut(&Predictions) -> Result<()>,
+    ) -> Result<()> {
+        self.check_width(rows)?;
+        let blocks = rows.n().div_ceil(BLOCK);
+        let group = 16 * rayon::current_num_threads();
+        for first in (0..blocks).step_by(group) {
+            let done: Vec<Predictions> = (first..blocks.min(first + group))
+                .into_par_iter()
+                .map_init(Vec::new, |buffer, block| self.predict_block(rows, block * BLOCK, buffer))
+                .collect::<Result<_>>()?;
+            for predictions in &done {
+                sink(predictions)?;
+            }
+        }
+        rows.release();
+        Ok(())
+    }
+
+    /// The most probable cluster of each row.
+    pub fn predict(&self, rows: &dyn Rows) -> Result<Vec<u32>> {
+        let mut labels = Vec::with_capacity(rows.n());
+        self.predict_each(rows, |block| {
+            labels.extend_from_slice(&block.labels);
+            Ok(())
+        })?;
+        Ok(labels)
+    }
+
+    /// Probabilities of all clusters for each row, `[n, k]`.
+    pub fn predict_proba(&self, rows: &dyn Rows) -> Result<Array2<f32>> {
+        let mut proba = Vec::with_capacity(rows.n() * self.k());
+        self.predict_each(rows, |block| {
+            proba.extend_from_slice(&block.proba);
+            Ok(())
+        })?;
+        Ok(Array2::from_shape_vec((rows.n(), self.k()), proba).expect("predict_each gives n rows of k"))
+    }
+
+    /// Why raw row `row` goes to its cluster and not to the runner-up.
+    ///
+    /// `average` is the mean row after the views, as [`Model::average`] gives it: contributions are relative to it.
+    pub fn explain(&self, rows: &dyn Rows, row: usize, average: &[f32]) -> Result<Explanation> {
+        self.check_width(rows)?;
+        if row >= rows.n() {
+            return Err(Error::Parameter {
+                name: "row",
+                value: row.to_string(),
+                must: "below the number of rows (rows count from 0)",
+            });
+        }
+        let (k, m) = (self.k(), self.m());
+        let mut x = vec![0.0; m];
+        rows.read(row, &mut x)?;
+        check_finite(&x, m, row)?;
+        let mut proba = vec![0.0; k];
+        self.logits(&mut x, &mut proba); // x is now the row after the views
+        let cluster = decide(&mut proba) as usize;
+        let runner_up = (0..k).filter(|&c| c != cluster).max_by(|&a, &b| proba[a].total_cmp(&proba[b]));
+        let runner_up = runner_up.expect("there are at least two clusters");
+        let difference = |f: usize| {
+            f64::from(self.weight[cluster * m + f]) - f64::from(self.weight[runner_up * m + f])
+        };
+        let mut contributions: Vec<Contribution> = (0..m)
+            .map(|feature| Contribution {
+                feature,
+                value: difference(feature) * (f64::from(x[feature]) - f64::from(average[feature])),
+            })
+            .collect();
+        let base = f64::from(self.bias[cluster]) - f64::from(self.bias[runner_up])
+            + (0..m).map(|f| difference(f) * f64::from(average[f])).sum::<f64>();
+        contributions.sort_by(|a, b| b.value.abs().total_cmp(&a.value.abs()).then(a.feature.cmp(&b.feature)));
+        Ok(Explanation { proba, cluster, runner_up, base, contributions })
+    }
+
+    /// The mean row after the views, over at most the first 10,000 rows.
+    pub fn average(&self, rows: &dyn Rows) -> Result<Vec<f32>> {
+        self.check_width(rows)?;
+        let m = self.m();
+        let n = rows.n().min(10_000);
+        let mut sum = vec![0.0f64; m];
+        let mut row = vec![0.0; m];
+        for i in 0..n {
+            rows.read(i, &mut row)?;
+            check_finite(&row, m, i)?;
+            apply_views(&self.views, &mut row);
+            sum.iter_mut().zip(&row).for_each(|(s, x)| *s += f64::from(*x));
+        }
+        Ok(sum.iter().map(|s| (s / n.max(1) as f64) as f32).collect())
+    }
+
+    /// W and b for plain raw rows, if no view divides by the row norm.
+    pub fn affine(&self) -> Option<(Vec<f32>, Vec<f32>)> {
+        if self.views.iter().any(|v| v.normalise) {
+            return None;
+        }
+        let centre: Vec<f32> = self
+            .views
+            .iter()
+            .flat_map(|v| if v.centre.is_empty() { vec![0.0; v.width] } else { v.centre.clone() })
+            .collect();
+        let shift = |w: &[f32]| -> f64 { w.iter().zip(&centre).map(|(w, c)| f64::from(*w) * f64::from(*c)).sum() };
+        let bias = self
+            .weight
+            .chunks_exact(self.m())
+            .zip(&self.bias)
+            .map(|(w, b)| (f64::from(*b) - shift(w)) as f32)
+            .collect();
+        Some((self.weight.clone(), bias))
+    }
+}
+
+/// Turn one row of logits into probabilities, in place, and return the first most probable cluster.
+fn decide(row: &mut [f32]) -> u32 {
+    let z: Vec<f64> = row.iter().map(|&v| f64::from(v)).collect();
+    let lse = simplex::log_sum_exp(&z);
+    let mut best = 0;
+    for (c, (p, z)) in row.iter_mut().zip(&z).enumerate() {
+        *p = (z - lse).exp() as f32;
+        best = if c == 0 { 0 } else { best };
+    }
+    for c in 1..row.len() {
+        if row[c] > row[best] {
+            best = c;
+        }
+    }
+    best as u32
+}

@@ -1,0 +1,315 @@
+//! Options of a fit: one serialisable struct, checked once.
+
+use super::optimise::Optimiser;
+use super::prepare::Prepare;
+use crate::error::{Error, Result};
+use crate::simplex::{check_prior, uniform};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// What is minimised, besides γ‖W‖².
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub enum Loss {
+    /// mean H(σ, y) + λ KL(u‖ȳ): reverse cross-entropy and strong fairness, with pseudo-labels y.
+    #[default]
+    Strong,
+    /// mean H(σ, y) + λ KL(ȳ‖u): the same with weak fairness.
+    Weak,
+    /// mean H(σ) + λ KL(σ̄‖u): mutual information (RIM when γ > 0), no pseudo-labels.
+    MutualInformation,
+    /// mean R_α(σ) + λ KL(σ̄‖u): Rényi decisiveness by gradient.
+    Renyi(f64),
+    /// mean [α H(y, σ) − H(y)]/(α−1) + λ KL(u‖ȳ): Rényi decisiveness of order α > 1 by pseudo-labels.
+    RenyiLabels(f64),
+}
+
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Strong => f.write_str("strong"),
+            Self::Weak => f.write_str("weak"),
+            Self::MutualInformation => f.write_str("mi"),
+            Self::Renyi(alpha) => write!(f, "renyi:{alpha}"),
+            Self::RenyiLabels(alpha) => write!(f, "renyi-labels:{alpha}"),
+        }
+    }
+}
+
+impl From<Loss> for String {
+    fn from(loss: Loss) -> Self {
+        loss.to_string()
+    }
+}
+
+impl TryFrom<String> for Loss {
+    type Error = Error;
+    fn try_from(text: String) -> Result<Self> {
+        text.parse()
+    }
+}
+
+impl FromStr for Loss {
+    type Err = Error;
+    /// ```
+    /// use partita::linear::Loss;
+    /// assert_eq!("renyi:2".parse::<Loss>().unwrap(), Loss::Renyi(2.0));
+    /// assert!("renyi-labels:0.5".parse::<Loss>().is_err());
+    /// ```
+    fn from_str(text: &str) -> Result<Self> {
+        let bad = || Error::Parameter {
+            name: "loss",
+            value: text.to_owned(),
+            must: "strong, weak, mi, renyi:ALPHA (ALPHA >= 0, or inf) or renyi-labels:ALPHA (ALPHA > 1)",
+        };
+        let (name, alpha) = match text.split_once(':') {
+            Some((name, alpha)) => (name, Some(alpha.parse::<f64>().map_err(|_| bad())?)),
+            None => (text, None),
+        };
+        match (name, alpha) {
+            ("strong", None) => Ok(Self::Strong),
+            ("weak", None) => Ok(Self::Weak),
+            ("mi", None) => Ok(Self::MutualInformation),
+            ("renyi", Some(alpha)) if alpha >= 0.0 => Ok(Self::Renyi(alpha)),
+            ("renyi-labels", Some(alpha)) if alpha > 1.0 && alpha.is_finite() => Ok(Self::RenyiLabels(alpha)),
+            _ => Err(bad()),
+        }
+    }
+}
+
+/// How pseudo-labels are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum Solver {
+    /// A fixed number of EM iterations from y = σ. Few iterations are gentler than the optimum: they do not force exact
+    /// balance on a small batch.
+    Em {
+        /// Iterations.
+        iterations: usize,
+    },
+    /// The optimum, by Newton's method on the dual.
+    Exact,
+}
+
+/// How often pseudo-labels are found anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Refresh {
+    /// In every batch, from its own predictions.
+    #[default]
+    Batch,
+    /// Once an epoch, for all rows.
+    Epoch,
+}
+
+/// Where training starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Init {
+    /// Random weights for few clusters, mostly K-means centres for many.
+    #[default]
+    Auto,
+    /// Random weights.
+    Random,
+    /// Rows spread out by k-means++.
+    PlusPlus,
+    /// Centres of a short K-means run.
+    KMeans,
+}
+
+/// Options of a fit. `None` means the default for the data at hand.
+///
+/// ```
+/// use partita::linear::Params;
+/// let params = Params { restarts: 4, ..Params::new(10) };
+/// assert!(params.check(1000).is_ok());
+/// assert!(Params::new(1).check(1000).is_err());
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// Number of clusters K.
+    pub k: usize,
+    /// What is minimised.
+    pub loss: Loss,
+    /// Weight λ of fairness; by default 100 with pseudo-labels of the strong or weak kind, 10 with Rényi's, 1 without.
+    pub lambda: Option<f64>,
+    /// Weight γ of ‖W‖² in units of E‖x‖² = 1.
+    pub gamma: Option<f64>,
+    /// Prior u over cluster sizes; uniform by default.
+    pub prior: Option<Vec<f64>>,
+    /// How rows are prepared.
+    pub prepare: Prepare,
+    /// Where training starts.
+    pub init: Init,
+    /// Independent starts, trained together and chosen by loss.
+    pub restarts: usize,
+    /// Seed of all random choices.
+    pub seed: u64,
+    /// Passes over the data.
+    pub epochs: Option<usize>,
+    /// Rows of a batch.
+    pub batch: Option<usize>,
+    /// How pseudo-labels are found.
+    pub solver: Solver,
+    /// How often pseudo-labels are found anew.
+    pub refresh: Refresh,
+    /// How the weights follow the gradient.
+    pub optimiser: Optimiser,
+    /// Learning rate in units of E‖x‖² = 1.
+    pub learning_rate: Option<f64>,
+    /// L-BFGS iterations on all rows after training; 0 for none.
+    pub polish: usize,
+}
+
+impl Params {
+    /// Defaults for `k` clusters.
+    pub fn new(k: usize) -> Self {
+        Self {
+            k,
+            loss: Loss::default(),
+            lambda: None,
+            gamma: None,
+            prior: None,
+            prepare: Prepare::default(),
+            init: Init::default(),
+            restarts: 8,
+            seed: 0,
+            epochs: None,
+            batch: None,
+            solver: Solver::Em { iterations: 5 },
+            refresh: Refresh::default(),
+            optimiser: Optimiser::default(),
+            learning_rate: None,
+            polish: 0,
+        }
+    }
+
+    /// Check every option against the number of rows, once.
+    pub fn check(&self, n: usize) -> Result<Checked> {
+        at_least("the number of clusters", self.k, 2, "at least 2")?;
+        if self.k > n {
+            return Err(Error::TooFewRows { rows: n, k: self.k });
+        }
+        at_least("restarts", self.restarts, 1, "at least 1")?;
+        at_least("epochs", self.epochs.unwrap_or(1), 1, "at least 1")?;
+        at_least("batch", self.batch.unwrap_or(2), 2, "at least 2 rows")?;
+        if let Solver::Em { iterations } = self.solver {
+            at_least("EM iterations", iterations, 1, "at least 1")?;
+        }
+        if let Optimiser::Sgd { momentum } = self.optimiser {
+            in_range("momentum", momentum, (0.0..1.0).contains(&momentum), "from 0 to below 1")?;
+        }
+        let lambda = self.lambda.unwrap_or(self.default_lambda());
+        in_range("lambda", lambda, lambda.is_finite() && lambda >= 0.0, "a finite number, 0 or more")?;
+        let gamma = self.gamma.unwrap_or(GAMMA_TIMES_K / self.k as f64);
+        in_range("gamma", gamma, gamma.is_finite() && gamma >= 0.0, "a finite number, 0 or more")?;
+        let rate = self.learning_rate.unwrap_or(self.default_rate());
+        in_range("the learning rate", rate, rate.is_finite() && rate > 0.0, "a finite number above 0")?;
+        let prior = match &self.prior {
+            Some(prior) => check_prior(prior, self.k)?,
+            None => uniform(self.k),
+        };
+        let batch = self.batch.unwrap_or(SMALLEST_BATCH.max(ROWS_PER_CLUSTER * self.k)).min(n);
+        let epochs = self.epochs.unwrap_or_else(|| default_epochs(n, batch));
+        Ok(Checked { lambda, gamma, rate, prior, batch, epochs })
+    }
+
+    fn default_lambda(&self) -> f64 {
+        match self.loss {
+            Loss::Strong | Loss::Weak => 100.0,
+            Loss::RenyiLabels(_) => 10.0,
+            Loss::MutualInformation | Loss::Renyi(_) => 1.0,
+        }
+    }
+
+    fn default_rate(&self) -> f64 {
+        match self.optimiser {
+            Optimiser::Sgd { momentum } => SGD_RATE * (1.0 - momentum),
+            Optimiser::Adam => ADAM_RATE,
+            Optimiser::Lbfgs => 1.0,
+        }
+    }
+}
+
+/// γ·K by default. At four times this value the loss ranks a worse minimum of CIFAR-10 features first.
+const GAMMA_TIMES_K: f64 = 1e-4;
+const SGD_RATE: f64 = 800.0;
+const ADAM_RATE: f64 = 0.3;
+const SMALLEST_BATCH: usize = 256;
+/// Fairness means something only with enough rows a cluster in a batch.
+const ROWS_PER_CLUSTER: usize = 25;
+
+/// Enough epochs for [`STEPS`] steps, but at least two passes over large data and not endlessly many over tiny data.
+fn default_epochs(n: usize, batch: usize) -> usize {
+    STEPS.div_ceil(n.div_ceil(batch)).clamp(2, 200)
+}
+
+const STEPS: usize = 310;
+
+/// Options with every default filled in.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Checked {
+    /// Weight of fairness.
+    pub lambda: f64,
+    /// Final weight of the norm.
+    pub gamma: f64,
+    /// Learning rate.
+    pub rate: f64,
+    /// Prior over clusters.
+    pub prior: Vec<f64>,
+    /// Rows of a batch.
+    pub batch: usize,
+    /// Passes over the data.
+    pub epochs: usize,
+}
+
+fn at_least(name: &'static str, value: usize, least: usize, must: &'static str) -> Result<()> {
+    if value >= least { Ok(()) } else { Err(Error::Parameter { name, value: value.to_string(), must }) }
+}
+
+fn in_range(name: &'static str, value: f64, ok: bool, must: &'static str) -> Result<()> {
+    if ok { Ok(()) } else { Err(Error::Parameter { name, value: value.to_string(), must }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_option_out_of_range_is_named_with_its_value() {
+        let base = || Params::new(3);
+        for (params, word) in [
+            (Params::new(1), "clusters = 1"),
+            (Params { restarts: 0, ..base() }, "restarts = 0"),
+            (Params { lambda: Some(-1.0), ..base() }, "lambda = -1"),
+            (Params { gamma: Some(f64::NAN), ..base() }, "gamma = NaN"),
+            (Params { learning_rate: Some(0.0), ..base() }, "rate = 0"),
+            (Params { optimiser: Optimiser::Sgd { momentum: 1.0 }, ..base() }, "momentum = 1"),
+            (Params { solver: Solver::Em { iterations: 0 }, ..base() }, "iterations = 0"),
+            (Params { prior: Some(vec![0.5, 0.5]), ..base() }, "prior"),
+            (Params::new(200), "200 clusters"),
+        ] {
+            let message = params.check(100).unwrap_err().to_string();
+            assert!(message.contains(word), "{message}");
+        }
+    }
+
+    #[test]
+    fn losses_are_read_as_they_are_written() {
+        for loss in [
+            Loss::Strong,
+            Loss::Weak,
+            Loss::MutualInformation,
+            Loss::Renyi(0.5),
+            Loss::Renyi(f64::INFINITY),
+            Loss::RenyiLabels(2.0),
+        ] {
+            assert_eq!(loss.to_string().parse::<Loss>().unwrap(), loss);
+        }
+        for text in ["", "renyi", "renyi:-1", "renyi:x", "strong:2", "renyi-labels:1"] {
+            assert!(text.parse::<Loss>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Prepared rows in any order: held in memory when they fit, otherwise read and prepared batch by batch.
+//! Both give the same bits.
+
+use super::kernel::Marks;
+use super::prepare::Preparation;
+use crate::error::{Error, Result};
+use crate::rows::Rows;
+use rayon::prelude::*;
+
+/// Rows handled by one thread at a time.
+const PIECE: usize = 64;
+
+/// What is clustered: rows, and what is known about them.
+#[derive(Clone)]
+pub struct Input<'a> {
+    /// The features.
+    pub rows: &'a dyn Rows,
+    /// Widths of the feature files that stand side by side in a row; each is prepared on its own.
+    pub widths: Vec<usize>,
+    /// Weight of each row, positive; none means one each.
+    pub weights: Option<&'a [f32]>,
+    /// Known label of each row, -1 for unknown.
+    pub known: Option<&'a [i32]>,
+    /// Bytes of prepared rows that may be held in memory.
+    pub memory: usize,
+}
+
+impl<'a> Input<'a> {
+    /// One feature file, no weights, nothing known, up to 1 GiB in memory.
+    pub fn new(rows: &'a dyn Rows) -> Self {
+        Self { rows, widths: vec![rows.m()], weights: None, known: None, memory: 1 << 30 }
+    }
+
+    /// Check weights and labels against the rows and the number of clusters.
+    pub fn check(&self, k: usize) -> Result<()> {
+        let (n, m) = (self.rows.n(), self.rows.m());
+        if n == 0 || m == 0 {
+            return Err(Error::Empty { rows: n, columns: m });
+        }
+        let width: usize = self.widths.iter().sum();
+        if width != m {
+            return Err(Error::Width { expected: width, found: m });
+        }
+        if let Some(w) = self.weights {
+            same_length("the row weights", w.len(), n)?;
+            if let Some(row) = w.iter().position(|w| !w.is_finite() || *w <= 0.0) {
+                return Err(Error::Parameter {
+                    name: "a row weight",
+                    value: format!("{} (row {row})", w[row]),
+                    must: "finite and above 0",
+                });
+            }
+        }
+        if let Some(known) = self.known {
+            same_length("the known labels", known.len(), n)?;
+            if let Some(row) = known.iter().position(|l| *l < -1 || *l >= k as i32) {
+                return Err(Error::LabelOutOfRange { row, label: i64::from(known[row]), k });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn same_length(what: &'static str, found: usize, expected: usize) -> Result<()> {
+    if found == expected { Ok(()) } else { Err(Error::Length { what, found, expected }) }
+}
+
+/// Prepared rows.
+pub struct Source<'a> {
+    input: &'a Input<'a>,
+    preparation: &'a Preparation,
+    memory: Option<Vec<f32>>,
+}
+
+/// The rows of one batch, in buffers that are used again.
+#[derive(Debug, Default)]
+pub struct Batch {
+    /// Prepared rows `[n, m]`.
+    pub x: Vec<f32>,
+    /// Indices of the rows.
+    pub rows: Vec<usize>,
+    weights: Vec<f32>,
+    known: Vec<i32>,
+}
+
+impl Batch {
+    /// Weights and known labels of the rows.
+    pub fn marks(&self) -> Marks<'_> {
+        Marks {
+            weights: (!self.weights.is_empty()).then_some(&*self.weights),
+            known: (!self.known.is_empty()).then_some(&*self.known),
+        }
+    }
+}
+
+impl<'a> Source<'a> {
+    /// Hold the prepared rows in memory if they fit the input's budget.
+    pub fn new(input: &'a Input<'a>, preparation: &'a Preparation) -> Result<Self> {
+        let mut source = Self { input, preparation, memory: None };
+        let bytes = input.rows.n().saturating_mul(input.rows.m()).saturating_mul(4);
+        if bytes <= input.memory {
+            let m = input.rows.m();
+            let mut all = vec![0.0; input.rows.n() * m];
+            all.par_chunks_mut(PIECE * m).enumerate().try_for_each(|(i, out)| {
+                input.rows.read(i * PIECE, out)?;
+                preparation.apply(out);
+                Ok::<_, Error>(())
+            })?;
+            input.rows.release();
+            source.memory = Some(all);
+        }
+        Ok(source)
+    }
+
+    /// Number of rows.
+    pub fn n(&self) -> usize {
+        self.input.rows.n()
+    }
+
+    /// Number of features.
+    pub fn m(&self) -> usize {
+        self.input.rows.m()
+    }
+
+    /// Bring the rows at `batch.rows` into `batch`.
+    pub fn gather(&self, batch: &mut Batch) -> Result<()> {
+        let m = self.m();
+        batch.x.resize(batch.rows.len() * m, 0.0);
+        batch
+            .x
+            .par_chunks_mut(PIECE * m)
+            .zip(batch.rows.par_chunks(PIECE))
+            .try_for_each(|(out, rows)| self.gather_piece(rows, out))?;
+        if let Some(weights) = self.input.weights {
+            batch.weights.clear();
+            batch.weights.extend(batch.rows.iter().map(|&i| weights[i]));
+        }
+        if let Some(known) = self.input.known {
+            batch.known.clear();
+            batch.known.extend(batch.rows.iter().map(|&i| known[i]));
+        }
+        Ok(())
+    }
+
+    fn gather_piece(&self, rows: &[usize], out: &mut [f32]) -> Result<()> {
+        let m = self.m();
+        match &self.memory {
+            Some(all) => {
+                for (&row, out) in rows.iter().zip(out.chunks_exact_mut(m)) {
+                    out.copy_from_slice(&all[row * m..(row + 1) * m]);
+                }
+            }
+            None => {
+                self.input.rows.gather(rows, out)?;
+                self.preparation.apply(out);
+            }
+        }
+        Ok(())
+    }
+}
