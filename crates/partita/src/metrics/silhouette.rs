@@ -4,12 +4,13 @@ use super::contingency::Label;
 use crate::error::{Error, Result};
 use crate::rng::{Stream, stream};
 use crate::rows::Rows;
+use pulp::Arch;
 use rayon::prelude::*;
 
 /// Mean Euclidean silhouette of `sample` rows drawn at random (all rows if there are no more), from -1 to 1.
 ///
 /// Each drawn row is compared with the other drawn rows, so the cost is `sample`² distances: 2,000 rows of 1,280
-/// features take about a second. A row alone in its cluster scores 0. Rows with a negative label are left
+/// features take about 1.5 s of one core. A row alone in its cluster scores 0. Rows with a negative label are left
 /// out. `None` means that fewer than two clusters are among the drawn rows, where the silhouette has no meaning.
 ///
 /// ```
@@ -75,9 +76,12 @@ fn score(i: usize, features: &[f32], m: usize, clusters: &[usize], sizes: &[usiz
     }
     let row = &features[i * m..(i + 1) * m];
     let mut sums = vec![0.0; sizes.len()];
-    for (j, &cluster) in clusters.iter().enumerate() {
-        sums[cluster] += distance(row, &features[j * m..(j + 1) * m]);
-    }
+    // Compiled for the widest vectors of the machine; the lanes are fixed, so the bits are the same on all.
+    Arch::new().dispatch(|| {
+        for (j, &cluster) in clusters.iter().enumerate() {
+            sums[cluster] += distance(row, &features[j * m..(j + 1) * m]);
+        }
+    });
     let within = sums[own] / (sizes[own] - 1) as f64;
     let others = (0..sizes.len()).filter(|&k| k != own).map(|k| sums[k] / sizes[k] as f64);
     let next = others.fold(f64::INFINITY, f64::min);
@@ -87,8 +91,9 @@ fn score(i: usize, features: &[f32], m: usize, clusters: &[usize], sizes: &[usiz
 }
 
 /// Euclidean distance from differences rather than from dot products, which would lose near rows to cancellation.
+#[inline(always)]
 fn distance(a: &[f32], b: &[f32]) -> f64 {
-    const LANES: usize = 8;
+    const LANES: usize = 16;
     let (a_blocks, a_rest) = a.as_chunks::<LANES>();
     let (b_blocks, b_rest) = b.as_chunks::<LANES>();
     let square = |x: f32, y: f32| (f64::from(x) - f64::from(y)).powi(2);
