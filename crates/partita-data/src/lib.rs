@@ -1,1 +1,43 @@
 //! Readers, writers and synthetic sets for Partita.
+//!
+//! [`open`] reads features from any supported file; the result is rows of `f32`, in memory or left in the file, that
+//! every fit of `partita` takes. Nothing in a file can make a reader panic or allocate more than the file justifies.
+//!
+//! - [`Features`], [`open`], [`OpenOptions`]: rows of features.
+//! - [`Labels`], [`read_labels`], [`read_vector`]: what may come beside them.
+//! - [`AtomicFile`], [`NpyWriter`], the `write_…` functions and [`safetensors_io`]: results, written whole or not at
+//!   all.
+//! - [`synth`], [`digits`]: data for tests and first steps.
+
+mod arrow_ipc;
+mod columns;
+mod csv;
+mod digits;
+mod dtype;
+mod error;
+mod features;
+mod guard;
+mod idx;
+mod labels;
+mod mapped;
+mod npy;
+mod npz;
+mod open;
+mod parquet;
+mod roles;
+mod safetensors;
+pub mod safetensors_io;
+mod sink;
+mod stream;
+pub mod synth;
+mod table;
+mod vector;
+mod write;
+
+pub use digits::{DIGITS_FEATURES, DIGITS_ROWS, digits};
+pub use error::{DataError, Result, SUPPORTED};
+pub use features::Features;
+pub use labels::{Labels, read_labels};
+pub use open::{OpenOptions, open};
+pub use vector::read_vector;
+pub use write::{AtomicFile, NpyWriter, write_labels_csv, write_npy_f32_2d, write_npy_i32};

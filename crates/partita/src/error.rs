@@ -7,7 +7,9 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum Error {
     /// A feature is NaN or infinite.
-    #[error("row {row}, column {column} is {value}; remove or fill such values first (rows and columns count from 0)")]
+    #[error(
+        "row {row}, column {column} is {value}; remove or fill such values first (rows and columns count from 0)"
+    )]
     NotFinite {
         /// Row of the offending value, from 0.
         row: usize,
@@ -25,7 +27,9 @@ pub enum Error {
         columns: usize,
     },
     /// More clusters were asked for than there are rows.
-    #[error("{k} clusters were asked for but there are only {rows} rows; ask for at most as many clusters as rows")]
+    #[error(
+        "{k} clusters were asked for but there are only {rows} rows; ask for at most as many clusters as rows"
+    )]
     TooFewRows {
         /// Number of rows.
         rows: usize,
@@ -33,7 +37,9 @@ pub enum Error {
         k: usize,
     },
     /// More clusters were asked for than there are different rows.
-    #[error("the {rows} rows hold only {distinct} different feature vectors, fewer than the {k} clusters asked for")]
+    #[error(
+        "the {rows} rows hold only {distinct} different feature vectors, fewer than the {k} clusters asked for"
+    )]
     TooFewDistinctRows {
         /// Number of rows.
         rows: usize,
@@ -61,6 +67,14 @@ pub enum Error {
         found: usize,
         /// The length needed.
         expected: usize,
+    },
+    /// No row has a label in both labelings that are compared.
+    #[error(
+        "none of the {rows} rows has a label in both labelings; give at least one row whose labels are not negative"
+    )]
+    NoLabels {
+        /// Number of rows.
+        rows: usize,
     },
     /// A label is not one of the clusters.
     #[error("the label of row {row} is {label}; labels go from 0 to {}, and -1 means unknown", k - 1)]

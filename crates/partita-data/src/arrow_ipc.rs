@@ -1,0 +1,55 @@
+//! Arrow IPC, as files (also called Feather version 2) and as streams.
+
+use crate::columns::Collector;
+use crate::error::{DataError, Result};
+use crate::features::Features;
+use crate::guard::guarded;
+use crate::mapped;
+use crate::open::OpenOptions;
+use arrow_array::RecordBatch;
+use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_schema::{ArrowError, Schema};
+use std::fs::File;
+use std::io::Cursor;
+use std::path::Path;
+
+const FORMAT: &str = "Arrow";
+
+/// Open an Arrow file.
+pub(crate) fn open_file(path: &Path, file: &File, options: &OpenOptions) -> Result<Features> {
+    guarded(path, FORMAT, || {
+        let map = mapped::map(path, file)?;
+        let reader = FileReader::try_new(Cursor::new(&map[..]), None).map_err(|e| corrupt(path, e))?;
+        let schema = reader.schema();
+        collect(path, &schema, reader, options)
+    })
+}
+
+/// Open an Arrow stream.
+pub(crate) fn open_stream(path: &Path, file: &File, options: &OpenOptions) -> Result<Features> {
+    guarded(path, FORMAT, || {
+        let map = mapped::map(path, file)?;
+        let reader = StreamReader::try_new(Cursor::new(&map[..]), None).map_err(|e| corrupt(path, e))?;
+        let schema = reader.schema();
+        collect(path, &schema, reader, options)
+    })
+}
+
+fn collect(
+    path: &Path,
+    schema: &Schema,
+    batches: impl Iterator<Item = std::result::Result<RecordBatch, ArrowError>>,
+    options: &OpenOptions,
+) -> Result<Features> {
+    let mut collector = Collector::new(path, schema, options)?;
+    let projection = collector.projection();
+    for batch in batches {
+        let batch = batch.and_then(|b| b.project(&projection)).map_err(|e| corrupt(path, e))?;
+        collector.add(&batch)?;
+    }
+    collector.finish()
+}
+
+fn corrupt(path: &Path, error: ArrowError) -> DataError {
+    DataError::corrupt(path, FORMAT, error.to_string())
+}

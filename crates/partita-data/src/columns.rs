@@ -1,0 +1,275 @@
+//! Arrow columns to rows: shared by Parquet and Arrow files.
+
+use crate::error::{DataError, Result};
+use crate::features::Features;
+use crate::open::OpenOptions;
+use crate::roles::{Column, Kind, Roles, choose};
+use crate::sink::Sink;
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, RecordBatch, types};
+use arrow_schema::{DataType, Schema};
+use half::f16;
+use half::slice::HalfFloatSliceExt;
+use std::path::{Path, PathBuf};
+
+/// What the columns of a schema hold.
+pub(crate) fn describe(schema: &Schema) -> Vec<Column> {
+    let kind = |t: &DataType| match t {
+        t if is_number(t) => Kind::Number,
+        DataType::List(f) | DataType::LargeList(f) | DataType::FixedSizeList(f, _)
+            if is_number(f.data_type()) =>
+        {
+            Kind::List
+        }
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Kind::Text,
+        _ => Kind::Other,
+    };
+    schema.fields().iter().map(|f| Column { name: f.name().clone(), kind: kind(f.data_type()) }).collect()
+}
+
+fn is_number(t: &DataType) -> bool {
+    t.is_integer() || t.is_floating() || *t == DataType::Boolean
+}
+
+/// Collects the rows of record batches that hold the chosen columns only.
+pub(crate) struct Collector {
+    path: PathBuf,
+    columns: Vec<Column>,
+    roles: Roles,
+    memory: usize,
+    sink: Option<Sink>,
+    /// Features of a row, once known.
+    m: usize,
+    rows: u64,
+    ids: Vec<String>,
+    block: Vec<f32>,
+}
+
+impl Collector {
+    pub(crate) fn new(path: &Path, schema: &Schema, options: &OpenOptions) -> Result<Self> {
+        let columns = describe(schema);
+        let roles = choose(path, &columns, options)?;
+        let path = path.to_owned();
+        Ok(Self {
+            path,
+            columns,
+            roles,
+            memory: options.memory,
+            sink: None,
+            m: 0,
+            rows: 0,
+            ids: Vec::new(),
+            block: Vec::new(),
+        })
+    }
+
+    /// Indices of the columns to read, ascending.
+    pub(crate) fn projection(&self) -> Vec<usize> {
+        let mut wanted: Vec<usize> = self.roles.features.iter().copied().chain(self.roles.id).collect();
+        wanted.sort_unstable();
+        wanted
+    }
+
+    /// Add a batch of the projected columns.
+    pub(crate) fn add(&mut self, batch: &RecordBatch) -> Result<()> {
+        if batch.num_rows() == 0 {
+            return Ok(());
+        }
+        let projection = self.projection();
+        let column = |index: usize| projection.binary_search(&index).ok().map(|at| batch.column(at));
+        let features: Vec<&ArrayRef> = self.roles.features.iter().filter_map(|&i| column(i)).collect();
+        let id = self.roles.id.and_then(column);
+        self.block.clear();
+        if self.columns[self.roles.features[0]].kind == Kind::List {
+            self.add_lists(features[0])?;
+        } else {
+            self.add_numbers(&features, batch.num_rows())?;
+        }
+        if let Some(id) = id {
+            self.add_ids(id)?;
+        }
+        self.rows += batch.num_rows() as u64;
+        self.sink.get_or_insert_with(|| Sink::new(&self.path, self.m, self.memory)).push(&self.block)
+    }
+
+    /// All rows.
+    pub(crate) fn finish(self) -> Result<Features> {
+        let list = self.columns[self.roles.features[0]].kind == Kind::List;
+        let names = self.roles.features.iter().map(|&i| self.columns[i].name.clone()).collect();
+        let columns = if list { 0 } else { self.roles.features.len() as u64 };
+        let Some(sink) = self.sink else {
+            return Err(DataError::Empty { path: self.path, rows: 0, columns });
+        };
+        Ok(sink
+            .finish()?
+            .with_ids(self.roles.id.map(|_| self.ids))
+            .with_feature_names((!list).then_some(names))
+            .with_notes(self.roles.notes))
+    }
+
+    fn add_numbers(&mut self, features: &[&ArrayRef], rows: usize) -> Result<()> {
+        let m = features.len();
+        self.m = m;
+        self.block.resize(rows * m, 0.0);
+        for (j, array) in features.iter().enumerate() {
+            self.check_nulls(self.roles.features[j], *array, 1)?;
+            let values = self.to_f32(self.roles.features[j], array)?;
+            for (i, value) in values.into_iter().enumerate() {
+                self.block[i * m + j] = value;
+            }
+        }
+        Ok(())
+    }
+
+    fn add_lists(&mut self, array: &ArrayRef) -> Result<()> {
+        let index = self.roles.features[0];
+        self.check_nulls(index, array, 1)?;
+        let (values, m) =
+            flatten(array).map_err(|(row, found, needed)| self.uneven(index, row, found, needed))?;
+        if self.m == 0 {
+            self.m = m;
+        }
+        if m != self.m || m == 0 {
+            return Err(self.uneven(index, 0, m, self.m));
+        }
+        self.check_nulls(index, &values, m)?;
+        self.block = self.to_f32(index, &values)?;
+        Ok(())
+    }
+
+    fn to_f32(&self, index: usize, array: &dyn Array) -> Result<Vec<f32>> {
+        numbers(array).ok_or_else(|| self.unreadable(index, array, "features are numbers"))
+    }
+
+    fn add_ids(&mut self, array: &dyn Array) -> Result<()> {
+        let index = self.roles.id.unwrap_or_default();
+        let ids = strings(array)
+            .ok_or_else(|| self.unreadable(index, array, "rows are named by text or whole numbers"))?;
+        self.ids.extend(ids);
+        Ok(())
+    }
+
+    fn unreadable(&self, index: usize, array: &dyn Array, advice: &'static str) -> DataError {
+        DataError::Dtype {
+            path: self.path.clone(),
+            what: format!("column '{}'", self.columns[index].name),
+            dtype: array.data_type().to_string(),
+            advice,
+        }
+    }
+
+    fn uneven(&self, index: usize, row: usize, found: usize, needed: usize) -> DataError {
+        let (name, row) = (&self.columns[index].name, self.rows + row as u64);
+        let problem =
+            format!("row {row} of column '{name}' has {found} values where {} are needed", needed.max(1));
+        DataError::corrupt(&self.path, "table", problem)
+    }
+
+    /// An error that names the first missing value of an array with `m` values a row.
+    fn check_nulls(&self, index: usize, array: &dyn Array, m: usize) -> Result<()> {
+        if array.null_count() == 0 {
+            return Ok(());
+        }
+        let at = (0..array.len()).find(|&i| array.is_null(i)).unwrap_or_default();
+        Err(DataError::Null {
+            path: self.path.clone(),
+            row: self.rows + (at / m) as u64,
+            column: self.columns[index].name.clone(),
+        })
+    }
+}
+
+/// All values of a list column and how many there are in each row; or the first row that has another number, with
+/// its number and that of the first row.
+fn flatten(array: &ArrayRef) -> std::result::Result<(ArrayRef, usize), (usize, usize, usize)> {
+    let offsets: Vec<usize> = match array.data_type() {
+        DataType::FixedSizeList(_, size) => {
+            return Ok((array.as_fixed_size_list().values().clone(), usize::try_from(*size).unwrap_or(0)));
+        }
+        DataType::LargeList(_) => {
+            array.as_list::<i64>().value_offsets().iter().map(|&o| o as usize).collect()
+        }
+        _ => array.as_list::<i32>().value_offsets().iter().map(|&o| o as usize).collect(),
+    };
+    let m = offsets[1] - offsets[0];
+    if let Some(row) = offsets.windows(2).position(|w| w[1] - w[0] != m) {
+        return Err((row, offsets[row + 1] - offsets[row], m));
+    }
+    let values = match array.data_type() {
+        DataType::LargeList(_) => array.as_list::<i64>().values(),
+        _ => array.as_list::<i32>().values(),
+    };
+    Ok((values.slice(offsets[0], m * array.len()), m))
+}
+
+/// Apply a macro to the array as its own integer type.
+macro_rules! for_integers {
+    ($array:expr, $use:ident) => {
+        match $array.data_type() {
+            DataType::Int8 => $use!(types::Int8Type),
+            DataType::Int16 => $use!(types::Int16Type),
+            DataType::Int32 => $use!(types::Int32Type),
+            DataType::Int64 => $use!(types::Int64Type),
+            DataType::UInt8 => $use!(types::UInt8Type),
+            DataType::UInt16 => $use!(types::UInt16Type),
+            DataType::UInt32 => $use!(types::UInt32Type),
+            DataType::UInt64 => $use!(types::UInt64Type),
+            _ => None,
+        }
+    };
+}
+
+/// The values of a numeric array without nulls.
+pub(crate) fn numbers(array: &dyn Array) -> Option<Vec<f32>> {
+    macro_rules! integers {
+        ($t:ty) => {
+            Some(array.as_primitive::<$t>().values().iter().map(|&v| v as f32).collect())
+        };
+    }
+    match array.data_type() {
+        DataType::Float32 => Some(array.as_primitive::<types::Float32Type>().values().to_vec()),
+        DataType::Float64 => integers!(types::Float64Type),
+        DataType::Float16 => {
+            let halves: &[f16] = array.as_primitive::<types::Float16Type>().values();
+            let mut out = vec![0f32; halves.len()];
+            halves.convert_to_f32_slice(&mut out);
+            Some(out)
+        }
+        DataType::Boolean => {
+            Some(array.as_boolean().values().iter().map(|v| f32::from(u8::from(v))).collect())
+        }
+        _ => for_integers!(array, integers),
+    }
+}
+
+/// The cells of a text or integer array as text; nulls are empty.
+pub(crate) fn strings(array: &dyn Array) -> Option<Vec<String>> {
+    fn owned<'a>(cells: impl Iterator<Item = Option<&'a str>>) -> Option<Vec<String>> {
+        Some(cells.map(|c| c.unwrap_or_default().to_owned()).collect())
+    }
+    macro_rules! integers {
+        ($t:ty) => {
+            Some(
+                array
+                    .as_primitive::<$t>()
+                    .iter()
+                    .map(|v| v.map_or(String::new(), |v| v.to_string()))
+                    .collect(),
+            )
+        };
+    }
+    match array.data_type() {
+        DataType::Utf8 => owned(array.as_string::<i32>().iter()),
+        DataType::LargeUtf8 => owned(array.as_string::<i64>().iter()),
+        DataType::Utf8View => owned(array.as_string_view().iter()),
+        _ => for_integers!(array, integers),
+    }
+}
+
+/// The cells of a column of labels as text; nulls are empty.
+pub(crate) fn label_cells(array: &dyn Array) -> Option<Vec<String>> {
+    strings(array).or_else(|| {
+        let cell = |(i, v): (usize, f32)| if array.is_null(i) { String::new() } else { v.to_string() };
+        numbers(array).map(|values| values.into_iter().enumerate().map(cell).collect())
+    })
+}

@@ -1,0 +1,103 @@
+//! What a table looks like, found from its first lines.
+
+use super::cut;
+use crate::error::{DataError, Result};
+use crate::open::OpenOptions;
+use crate::roles::{Column, Kind, Roles, choose};
+use crate::table;
+use std::path::Path;
+
+/// Bytes looked at, at least.
+const HEAD: usize = 64 << 10;
+/// Records looked at, at most.
+const SAMPLE: usize = 20;
+
+/// Delimiter, columns and where the rows begin.
+#[derive(Debug)]
+pub(super) struct Layout {
+    pub(super) delimiter: u8,
+    pub(super) header: bool,
+    pub(super) columns: Vec<Column>,
+    pub(super) roles: Roles,
+    /// What to do with each column.
+    pub(super) uses: Vec<Use>,
+    /// First byte of the first row.
+    pub(super) start: usize,
+    /// Lines before the first row.
+    pub(super) first_line: u64,
+}
+
+/// What becomes of the cells of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Use {
+    Feature,
+    Id,
+    Nothing,
+}
+
+impl Layout {
+    pub(super) fn find(path: &Path, text: &[u8], options: &OpenOptions) -> Result<Self> {
+        let begin = table::skip_preamble(text);
+        let end = begin + cut(&text[begin..], HEAD).unwrap_or(HEAD);
+        let head = &text[begin..end];
+        let delimiter = table::delimiter(head.split(|&b| b == b'\n').next().unwrap_or_default());
+        let (records, second) = sample(path, head, delimiter)?;
+        let Some(first) = records.first() else {
+            return Err(DataError::Empty { path: path.to_owned(), rows: 0, columns: 0 });
+        };
+        let found = || table::is_header(first, records.get(1).map(Vec::as_slice));
+        let header = options.header.unwrap_or_else(found);
+        let columns = describe(first, &records[usize::from(header)..], header);
+        let roles = choose(path, &columns, options)?;
+        let uses = (0..columns.len()).map(|i| role(&roles, i)).collect();
+        // The header ends where the second record begins, which may be lines further if names hold line ends.
+        let start = if header { begin + second.unwrap_or(head.len()) } else { begin };
+        let first_line = text[..start].iter().filter(|&&b| b == b'\n').count() as u64;
+        Ok(Self { delimiter, header, columns, roles, uses, start, first_line })
+    }
+
+    /// Names of the features, if the table names its columns.
+    pub(super) fn feature_names(&self) -> Option<Vec<String>> {
+        self.header.then(|| self.roles.features.iter().map(|&i| self.columns[i].name.clone()).collect())
+    }
+}
+
+fn role(roles: &Roles, column: usize) -> Use {
+    if roles.features.binary_search(&column).is_ok() {
+        Use::Feature
+    } else if roles.id == Some(column) {
+        Use::Id
+    } else {
+        Use::Nothing
+    }
+}
+
+/// The first records, and the byte where the second begins.
+fn sample(path: &Path, head: &[u8], delimiter: u8) -> Result<(Vec<Vec<String>>, Option<usize>)> {
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .delimiter(delimiter)
+        .trim(csv::Trim::All)
+        .from_reader(head);
+    let (mut records, mut second) = (Vec::new(), None);
+    for record in reader.records().take(SAMPLE) {
+        let record = record.map_err(|e| DataError::corrupt(path, "text table", e.to_string()))?;
+        if records.len() == 1 {
+            second = record.position().map(|p| p.byte() as usize);
+        }
+        records.push(record.iter().map(str::to_owned).collect());
+    }
+    Ok((records, second))
+}
+
+/// A column is text if none of its cells in the sample is a number.
+fn describe(first: &[String], rows: &[Vec<String>], header: bool) -> Vec<Column> {
+    let kind = |i: usize| {
+        let mut cells = rows.iter().filter_map(|r| r.get(i)).filter(|c| !c.is_empty()).peekable();
+        let text = cells.peek().is_some() && cells.all(|c| !table::is_number(c));
+        if text { Kind::Text } else { Kind::Number }
+    };
+    let name = |i: usize| if header { first[i].clone() } else { (i + 1).to_string() };
+    (0..first.len()).map(|i| Column { name: name(i), kind: kind(i) }).collect()
+}

@@ -1,0 +1,117 @@
+//! `.npz` archives: stored arrays stay in the file, packed ones are decoded.
+
+use crate::error::{DataError, Result, list};
+use crate::features::Features;
+use crate::npy::{self, Header};
+use crate::open::OpenOptions;
+use crate::{mapped, stream};
+use std::fs::File;
+use std::io::Cursor;
+use std::path::Path;
+use zip::{CompressionMethod, ZipArchive};
+
+const FORMAT: &str = "NumPy archive (.npz)";
+type Archive<'a> = ZipArchive<Cursor<&'a [u8]>>;
+
+/// The array to read.
+struct Member {
+    index: usize,
+    name: String,
+    /// Whether it was the first of several, rather than named or alone.
+    others: Vec<String>,
+}
+
+/// Open one array of an archive.
+pub(crate) fn open(path: &Path, file: &File, options: &OpenOptions) -> Result<Features> {
+    let map = mapped::map(path, file)?;
+    let mut archive: Archive = ZipArchive::new(Cursor::new(&map[..]))
+        .map_err(|e| DataError::corrupt(path, FORMAT, e.to_string()))?;
+    let member = choose(path, &mut archive, options)?;
+    let notes = match member.others.as_slice() {
+        [] => Vec::new(),
+        others => vec![format!("read array '{}'; not {}", member.name, list(others))],
+    };
+    let features = match stored(path, &mut archive, &member, map.len())? {
+        Some((start, end)) => {
+            let what = format!("array '{}'", member.name);
+            npy::open_region(path, &what, map, start, end, options)?
+        }
+        None => unpack(path, &mut archive, &member, options)?,
+    };
+    Ok(features.with_notes(notes))
+}
+
+/// The named array, or the first one with rows.
+fn choose(path: &Path, archive: &mut Archive, options: &OpenOptions) -> Result<Member> {
+    let name = |raw: &[u8]| String::from_utf8_lossy(raw).trim_end_matches(".npy").to_owned();
+    let names: Vec<String> = archive.file_names_raw().map(name).collect();
+    if let Some(wanted) = &options.array {
+        return match names.iter().position(|n| n == wanted.trim_end_matches(".npy")) {
+            Some(index) => Ok(Member { index, name: names[index].clone(), others: Vec::new() }),
+            None => Err(DataError::NoSuchName {
+                path: path.to_owned(),
+                kind: "array",
+                name: wanted.clone(),
+                available: list(&names),
+            }),
+        };
+    }
+    let has_rows = |index: &usize| {
+        let header = archive.by_index(*index).ok().and_then(|mut m| Header::read(path, &mut m).ok());
+        header.is_some_and(|h| (2..=4).contains(&h.shape.len()))
+    };
+    let with_rows: Vec<usize> = (0..names.len()).filter(has_rows).collect();
+    match with_rows.split_first() {
+        Some((&index, others)) => {
+            let others = others.iter().map(|&i| names[i].clone()).collect();
+            Ok(Member { index, name: names[index].clone(), others })
+        }
+        None => Err(DataError::Choose {
+            path: path.to_owned(),
+            problem: "no array of two to four dimensions that can be read".into(),
+            advice: "save one with rows of features",
+            available: list(&names),
+        }),
+    }
+}
+
+/// The bytes of an array that is stored as it is.
+fn stored(path: &Path, archive: &mut Archive, member: &Member, len: usize) -> Result<Option<(usize, usize)>> {
+    let entry =
+        archive.by_index(member.index).map_err(|e| DataError::corrupt(path, FORMAT, e.to_string()))?;
+    if entry.compression() != CompressionMethod::Stored || entry.encrypted() {
+        return Ok(None);
+    }
+    let start = entry.data_start().unwrap_or(u64::MAX);
+    let end = start.saturating_add(entry.size());
+    match (usize::try_from(start), usize::try_from(end)) {
+        (Ok(start), Ok(end)) if start <= end && end <= len => Ok(Some((start, end))),
+        _ => Err(DataError::Truncated {
+            path: path.to_owned(),
+            format: FORMAT,
+            needed: end,
+            found: len as u64,
+        }),
+    }
+}
+
+/// Decode a packed array.
+fn unpack(path: &Path, archive: &mut Archive, member: &Member, options: &OpenOptions) -> Result<Features> {
+    let mut entry =
+        archive.by_index(member.index).map_err(|e| DataError::corrupt(path, FORMAT, e.to_string()))?;
+    let available = entry.size().min(stream::most_unpacked(entry.compressed_size()));
+    let header = Header::read(path, &mut entry)?;
+    let what = format!("array '{}'", member.name);
+    let (n, m) = npy::matrix_shape(path, &what, &header.shape)?;
+    let values = header.check_size(path, available)?;
+    if values == 0 {
+        return Err(DataError::Empty { path: path.to_owned(), rows: n as u64, columns: m as u64 });
+    }
+    let mut read = |m| stream::read(path, FORMAT, &mut entry, header.encoding, (values, m), options.memory);
+    if !header.fortran || n == 1 || m == 1 {
+        return read(m);
+    }
+    npy::check_fortran(path, &what, &header.shape)?;
+    let columns = read(n)?.into_storage();
+    npy::transpose::rows(path, &columns, n, m, options)
+}

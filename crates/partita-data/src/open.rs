@@ -1,0 +1,145 @@
+//! Opening a file of features: which format it is, and which part of it is wanted.
+
+use crate::error::{DataError, Result};
+use crate::features::Features;
+use crate::{arrow_ipc, csv, idx, npy, npz, parquet, safetensors};
+use flate2::read::GzDecoder;
+use std::fs::File;
+use std::io::{self, ErrorKind, Read, Seek};
+use std::path::Path;
+
+/// Which part of a file to read, and how much memory to use.
+///
+/// ```
+/// let options = partita_data::OpenOptions { id_column: Some("name".into()), ..Default::default() };
+/// assert_eq!(options.memory, 1 << 30);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenOptions {
+    /// Bytes of decoded rows to keep in memory; more go to a temporary file. Default: 1 GiB.
+    pub memory: usize,
+    /// Array of an `.npz` or tensor of a `.safetensors` file. Default: the first array, or the only tensor, with rows.
+    pub array: Option<String>,
+    /// Feature columns of a table, by name or by number from 1. Default: all that hold numbers. They are read in
+    /// the order of the file.
+    pub columns: Vec<String>,
+    /// Column of a table that names the rows. Default: a first column of text, or one called id or index.
+    pub id_column: Option<String>,
+    /// Whether the first line of a text table names the columns. Default: found from the content.
+    pub header: Option<bool>,
+}
+
+impl Default for OpenOptions {
+    fn default() -> Self {
+        Self { memory: 1 << 30, array: None, columns: Vec::new(), id_column: None, header: None }
+    }
+}
+
+/// A format, told apart by its first bytes or, where those say nothing, by the file's extension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Format {
+    Npy,
+    Npz,
+    Parquet,
+    ArrowFile,
+    ArrowStream,
+    Safetensors,
+    Idx,
+    IdxGz,
+    Text,
+}
+
+/// Open a file of features, whatever its format.
+///
+/// Arrays whose rows lie together (`.npy`, stored `.npz`, `.safetensors`, idx) stay in the file; all others are
+/// decoded once, into memory or, beyond [`OpenOptions::memory`], into a temporary file.
+pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Features> {
+    let path = path.as_ref();
+    let (file, format) = identify(path)?;
+    match format {
+        Format::Npy => npy::open(path, &file, options),
+        Format::Npz => npz::open(path, &file, options),
+        Format::Parquet => parquet::open(path, file, options),
+        Format::ArrowFile => arrow_ipc::open_file(path, &file, options),
+        Format::ArrowStream => arrow_ipc::open_stream(path, &file, options),
+        Format::Safetensors => safetensors::open(path, &file, options),
+        Format::Idx => idx::open(path, &file),
+        Format::IdxGz => idx::open_gz(path, &file, options),
+        Format::Text => csv::open(path, &file, options),
+    }
+}
+
+/// Open a file and find out its format.
+pub(crate) fn identify(path: &Path) -> Result<(File, Format)> {
+    let (file, head) = open_file(path)?;
+    let unknown = |found: &str| DataError::UnknownFormat { path: path.to_owned(), found: found.to_owned() };
+    if head.is_empty() {
+        return Err(unknown("it is empty"));
+    }
+    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
+    if let Some(format) = by_magic(&head) {
+        return Ok((file, format));
+    }
+    if head.starts_with(b"FEA1") {
+        return Err(unknown("it is Feather version 1; write version 2, which is an Arrow file"));
+    }
+    if head.starts_with(b"\x1f\x8b") {
+        return match starts_like_idx(&gz_start(&file)) {
+            true => Ok((file, Format::IdxGz)),
+            false => Err(unknown("it is gzip of something other than idx; unpack it first")),
+        };
+    }
+    let format = match extension.as_str() {
+        "csv" | "tsv" | "tab" | "txt" | "dat" => Format::Text,
+        "safetensors" => Format::Safetensors,
+        "arrows" => Format::ArrowStream,
+        "" => return Err(unknown("it has no extension and its first bytes are unknown")),
+        other => return Err(unknown(&format!("its extension is .{other} and its first bytes are unknown"))),
+    };
+    Ok((file, format))
+}
+
+/// The format that the first bytes prove.
+fn by_magic(head: &[u8]) -> Option<Format> {
+    const MAGIC: [(&[u8], Format); 5] = [
+        (b"\x93NUMPY", Format::Npy),
+        (b"PK\x03\x04", Format::Npz),
+        (b"PAR1", Format::Parquet),
+        (b"ARROW1", Format::ArrowFile),
+        (b"\xff\xff\xff\xff", Format::ArrowStream),
+    ];
+    let found = MAGIC.iter().find(|(magic, _)| head.starts_with(magic)).map(|m| m.1);
+    // A safetensors file is the length of a JSON object, then the object.
+    let object = head.get(6..9).is_some_and(|b| b == b"\0\0{");
+    found.or(object.then_some(Format::Safetensors)).or(starts_like_idx(head).then_some(Format::Idx))
+}
+
+/// Two zero bytes, a type and a number of dimensions.
+fn starts_like_idx(head: &[u8]) -> bool {
+    matches!(head, [0, 0, 0x08 | 0x09 | 0x0b..=0x0e, 1..=4, ..])
+}
+
+/// The first bytes inside a gzip file, as far as they can be read.
+fn gz_start(file: &File) -> Vec<u8> {
+    let mut start = Vec::new();
+    // What cannot be unpacked is no idx; the caller says so.
+    let _ = GzDecoder::new(file).take(4).read_to_end(&mut start);
+    let mut file = file;
+    let _ = file.rewind();
+    start
+}
+
+/// Open a file for reading, with its first bytes.
+fn open_file(path: &Path) -> Result<(File, Vec<u8>)> {
+    let mut file = File::open(path).map_err(DataError::io(path, "open"))?;
+    let metadata = file.metadata().map_err(DataError::io(path, "open"))?;
+    if !metadata.is_file() {
+        let what = if metadata.is_dir() { "it is a directory" } else { "it is not a regular file" };
+        let source = io::Error::new(ErrorKind::InvalidInput, format!("{what}; give one file on disk"));
+        return Err(DataError::io(path, "open")(source));
+    }
+    let mut head = Vec::new();
+    (&mut file).take(16).read_to_end(&mut head).map_err(DataError::io(path, "read"))?;
+    file.rewind().map_err(DataError::io(path, "read"))?;
+    Ok((file, head))
+}

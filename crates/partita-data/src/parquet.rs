@@ -1,0 +1,102 @@
+//! Parquet: a column of lists, or many columns of numbers, decoded batch by batch.
+
+use crate::columns::{self, Collector};
+use crate::error::{DataError, Result};
+use crate::features::Features;
+use crate::guard::guarded;
+use crate::labels::{self, Labels};
+use crate::open::OpenOptions;
+use crate::roles::Kind;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::ParquetMetaData;
+use std::fs::File;
+use std::path::Path;
+
+const FORMAT: &str = "Parquet";
+/// Values decoded at a time.
+const BATCH: usize = 1 << 20;
+
+type Builder = ParquetRecordBatchReaderBuilder<File>;
+
+/// Open a Parquet file of features.
+pub(crate) fn open(path: &Path, file: File, options: &OpenOptions) -> Result<Features> {
+    guarded(path, FORMAT, || {
+        let builder = checked(path, file)?;
+        let mut collector = Collector::new(path, builder.schema(), options)?;
+        for batch in read(path, builder, collector.projection())? {
+            collector.add(&batch.map_err(|e| DataError::corrupt(path, FORMAT, e.to_string()))?)?;
+        }
+        collector.finish()
+    })
+}
+
+/// Read labels: the column called label, class, cluster, target or y, otherwise the last of numbers or text.
+pub(crate) fn read_labels(path: &Path, file: File) -> Result<Labels> {
+    guarded(path, FORMAT, || {
+        let builder = checked(path, file)?;
+        let found = columns::describe(builder.schema());
+        let names: Vec<&str> = found.iter().map(|c| c.name.as_str()).collect();
+        let usable = |i: &usize| matches!(found[*i].kind, Kind::Number | Kind::Text);
+        let column = labels::label_column(&names)
+            .filter(usable)
+            .or_else(|| (0..found.len()).rev().find(usable))
+            .ok_or_else(|| DataError::Choose {
+                path: path.to_owned(),
+                problem: "no column of numbers or text".into(),
+                advice: "give a file with a column of labels",
+                available: crate::error::list(&names),
+            })?;
+        let mut cells = Vec::new();
+        for batch in read(path, builder, vec![column])? {
+            let batch = batch.map_err(|e| DataError::corrupt(path, FORMAT, e.to_string()))?;
+            let text = columns::label_cells(batch.column(0).as_ref());
+            cells.extend(text.ok_or_else(|| DataError::corrupt(path, FORMAT, "the labels cannot be read"))?);
+        }
+        labels::from_cells(path, &cells)
+    })
+}
+
+/// Read the footer and hold every place and size in it against the file's length, before anything is allocated.
+fn checked(path: &Path, file: File) -> Result<Builder> {
+    let len = file.metadata().map_err(DataError::io(path, "read"))?.len();
+    let builder = Builder::try_new(file).map_err(|e| explain(path, e))?;
+    check_places(builder.metadata(), len).map_err(|problem| DataError::corrupt(path, FORMAT, problem))?;
+    Ok(builder)
+}
+
+fn check_places(metadata: &ParquetMetaData, len: u64) -> std::result::Result<(), String> {
+    for (g, group) in metadata.row_groups().iter().enumerate() {
+        for column in group.columns() {
+            let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
+            let size = column.compressed_size();
+            let end = start.checked_add(size).and_then(|end| u64::try_from(end).ok());
+            if start < 0 || size < 0 || end.is_none_or(|end| end > len) {
+                let name = column.column_path();
+                return Err(format!("column {name} of row group {g} lies outside the file's {len} bytes"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A reader of some columns whose batches hold a bounded number of values.
+fn read(path: &Path, builder: Builder, columns: Vec<usize>) -> Result<ParquetRecordBatchReader> {
+    let rows = (BATCH / columns.len().max(1)).clamp(64, 1 << 14);
+    let mask = ProjectionMask::roots(builder.parquet_schema(), columns);
+    builder.with_batch_size(rows).with_projection(mask).build().map_err(|e| explain(path, e))
+}
+
+/// A codec that is not built in is no fault of the file.
+fn explain(path: &Path, error: ParquetError) -> DataError {
+    match error {
+        ParquetError::NYI(what) => DataError::Dtype {
+            path: path.to_owned(),
+            what: "the table".into(),
+            dtype: what,
+            advice: "write it with zstd, snappy, lz4 or gzip compression",
+        },
+        other => DataError::corrupt(path, FORMAT, other.to_string()),
+    }
+}

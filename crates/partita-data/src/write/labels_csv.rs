@@ -1,0 +1,60 @@
+//! Writing labels as a table that any program opens.
+
+use super::AtomicFile;
+use crate::error::{DataError, Result};
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// Write one line for every row: its id (or its number, from 0), its cluster and, if given, the confidence.
+pub fn write_labels_csv(
+    path: impl AsRef<Path>,
+    ids: Option<&[String]>,
+    clusters: &[i32],
+    confidence: Option<&[f32]>,
+) -> Result<()> {
+    check_length("ids", ids.map(<[_]>::len), clusters.len())?;
+    check_length("confidence", confidence.map(<[_]>::len), clusters.len())?;
+    let mut file = AtomicFile::create(path)?;
+    let mut text = String::from(if ids.is_some() { "id,cluster" } else { "row,cluster" });
+    text.push_str(if confidence.is_some() { ",confidence\n" } else { "\n" });
+    for (row, cluster) in clusters.iter().enumerate() {
+        match ids {
+            Some(ids) => push_cell(&mut text, &ids[row]),
+            None => push(&mut text, row),
+        }
+        text.push(',');
+        push(&mut text, cluster);
+        if let Some(confidence) = confidence {
+            text.push(',');
+            push(&mut text, confidence[row]);
+        }
+        text.push('\n');
+        if text.len() > 1 << 16 {
+            file.put(text.as_bytes())?;
+            text.clear();
+        }
+    }
+    file.put(text.as_bytes())?;
+    file.finish()
+}
+
+fn check_length(what: &'static str, found: Option<usize>, expected: usize) -> Result<()> {
+    match found {
+        Some(found) if found != expected => Err(DataError::Length { what, found, expected }),
+        _ => Ok(()),
+    }
+}
+
+fn push(text: &mut String, value: impl std::fmt::Display) {
+    // Writing into a String cannot fail.
+    let _ = write!(text, "{value}");
+}
+
+/// Quote a cell that would otherwise be read as several.
+fn push_cell(text: &mut String, cell: &str) {
+    if cell.contains([',', ';', '\t', '"', '\n', '\r']) {
+        push(text, format_args!("\"{}\"", cell.replace('"', "\"\"")));
+    } else {
+        text.push_str(cell);
+    }
+}
