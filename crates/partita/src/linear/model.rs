@@ -2,9 +2,9 @@
 
 use super::kernel;
 use super::prepare::{View, apply_views};
+use super::vector;
 use crate::error::{Error, Result};
 use crate::rows::{Rows, check_finite};
-use crate::simplex;
 use ndarray::Array2;
 use rayon::prelude::*;
 
@@ -20,6 +20,8 @@ pub struct Model {
     pub weight: Vec<f32>,
     /// b, `[k]`.
     pub bias: Vec<f32>,
+    /// The mean training row after the views, `[m]`: what explanations are relative to.
+    pub average: Vec<f32>,
 }
 
 /// Predictions for a block of rows.
@@ -90,7 +92,8 @@ impl Model {
         check_finite(block, m, start)?;
         let mut proba = vec![0.0; count * k];
         self.logits(block, &mut proba);
-        let labels = proba.chunks_exact_mut(k).map(decide).collect();
+        softmax_rows(&mut proba, k);
+        let labels = proba.chunks_exact(k).map(decide).collect();
         Ok(Predictions { start, proba, labels })
     }
 
@@ -137,9 +140,7 @@ impl Model {
     }
 
     /// Why raw row `row` goes to its cluster and not to the runner-up.
-    ///
-    /// `average` is the mean row after the views, as [`Model::average`] gives it: contributions are relative to it.
-    pub fn explain(&self, rows: &dyn Rows, row: usize, average: &[f32]) -> Result<Explanation> {
+    pub fn explain(&self, rows: &dyn Rows, row: usize) -> Result<Explanation> {
         self.check_width(rows)?;
         if row >= rows.n() {
             return Err(Error::Parameter {
@@ -154,7 +155,8 @@ impl Model {
         check_finite(&x, m, row)?;
         let mut proba = vec![0.0; k];
         self.logits(&mut x, &mut proba); // x is now the row after the views
-        let cluster = decide(&mut proba) as usize;
+        softmax_rows(&mut proba, k);
+        let cluster = decide(&proba) as usize;
         let runner_up = (0..k).filter(|&c| c != cluster).max_by(|&a, &b| proba[a].total_cmp(&proba[b]));
         let runner_up = runner_up.expect("there are at least two clusters");
         let difference = |f: usize| {
@@ -163,29 +165,13 @@ impl Model {
         let mut contributions: Vec<Contribution> = (0..m)
             .map(|feature| Contribution {
                 feature,
-                value: difference(feature) * (f64::from(x[feature]) - f64::from(average[feature])),
+                value: difference(feature) * (f64::from(x[feature]) - f64::from(self.average[feature])),
             })
             .collect();
         let base = f64::from(self.bias[cluster]) - f64::from(self.bias[runner_up])
-            + (0..m).map(|f| difference(f) * f64::from(average[f])).sum::<f64>();
+            + (0..m).map(|f| difference(f) * f64::from(self.average[f])).sum::<f64>();
         contributions.sort_by(|a, b| b.value.abs().total_cmp(&a.value.abs()).then(a.feature.cmp(&b.feature)));
         Ok(Explanation { proba, cluster, runner_up, base, contributions })
-    }
-
-    /// The mean row after the views, over at most the first 10,000 rows.
-    pub fn average(&self, rows: &dyn Rows) -> Result<Vec<f32>> {
-        self.check_width(rows)?;
-        let m = self.m();
-        let n = rows.n().min(10_000);
-        let mut sum = vec![0.0f64; m];
-        let mut row = vec![0.0; m];
-        for i in 0..n {
-            rows.read(i, &mut row)?;
-            check_finite(&row, m, i)?;
-            apply_views(&self.views, &mut row);
-            sum.iter_mut().zip(&row).for_each(|(s, x)| *s += f64::from(*x));
-        }
-        Ok(sum.iter().map(|s| (s / n.max(1) as f64) as f32).collect())
     }
 
     /// W and b for plain raw rows, if no view divides by the row norm.
@@ -209,17 +195,26 @@ impl Model {
     }
 }
 
-/// Turn one row of logits into probabilities, in place, and return the first most probable cluster.
-fn decide(row: &mut [f32]) -> u32 {
-    let z: Vec<f64> = row.iter().map(|&v| f64::from(v)).collect();
-    let lse = simplex::log_sum_exp(&z);
+/// Turn rows of logits `[rows, k]` into probabilities, in place.
+fn softmax_rows(z: &mut [f32], k: usize) {
+    vector::dispatch(|| {
+        for row in z.chunks_exact_mut(k) {
+            let top = row.iter().fold(row[0], |top, &v| if v > top { v } else { top });
+            row.iter_mut().for_each(|v| *v -= top);
+        }
+        z.iter_mut().for_each(|v| *v = vector::exp(*v));
+        for row in z.chunks_exact_mut(k) {
+            let scale = 1.0 / row.iter().sum::<f32>();
+            row.iter_mut().for_each(|v| *v *= scale);
+        }
+    });
+}
+
+/// The first most probable cluster.
+fn decide(proba: &[f32]) -> u32 {
     let mut best = 0;
-    for (c, (p, z)) in row.iter_mut().zip(&z).enumerate() {
-        *p = (z - lse).exp() as f32;
-        best = if c == 0 { 0 } else { best };
-    }
-    for c in 1..row.len() {
-        if row[c] > row[best] {
+    for (c, p) in proba.iter().enumerate() {
+        if *p > proba[best] {
             best = c;
         }
     }

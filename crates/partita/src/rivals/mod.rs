@@ -1,1 +1,3 @@
-//! rivals
+//! Other clustering methods, in the same shape as the linear engine.
+
+pub mod kmeans;

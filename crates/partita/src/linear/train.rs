@@ -1,0 +1,253 @@
+//! Training all restarts together: one pass over the data serves them all.
+
+use super::kernel::{self, EmStep, Marks, Scratch};
+use super::optimise::{BIAS_PACE, Memory, Optimiser, Pace};
+use super::source::Batch;
+use super::vector;
+use crate::objective::{self, BatchObjective, SelfLabelled};
+use crate::simplex;
+use rayon::prelude::*;
+
+/// Clusters whose weights are updated by one thread at a time.
+const CLUSTERS: usize = 64;
+
+/// Restarts stacked: weights `[R·k, m]` and biases `[R·k]`.
+#[derive(Debug)]
+pub struct Stack {
+    /// Number of clusters of each restart.
+    pub k: usize,
+    /// Number of features.
+    pub m: usize,
+    /// Which restart stands where: restarts may be dropped on the way.
+    pub restarts: Vec<usize>,
+    weight: Vec<f32>,
+    bias: Vec<f32>,
+    memory: Vec<HeadMemory>,
+}
+
+#[derive(Debug, Default)]
+struct HeadMemory {
+    weight: Vec<Memory>,
+    bias: Memory,
+}
+
+/// Weights `[k, m]` and biases `[k]` of one restart.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Head {
+    /// Weights.
+    pub weight: Vec<f32>,
+    /// Biases.
+    pub bias: Vec<f32>,
+}
+
+/// How the logit gradient of a batch is found.
+pub enum Labelling {
+    /// The fast kernel: EM pseudo-labels for the default loss.
+    Em(EmStep),
+    /// Any other loss, in double precision.
+    Objective(Box<dyn BatchObjective>),
+    /// Pseudo-labels fixed for an epoch: those of restart r and row i stand at `labels[r][i*k..]`.
+    Fixed(SelfLabelled, Vec<Vec<f32>>),
+}
+
+/// Buffers of the training loop, used again in every step.
+#[derive(Debug, Default)]
+pub struct Buffers {
+    z: Vec<f32>,
+    d: Vec<f32>,
+    g: Vec<f32>,
+    heads: Vec<HeadBuffers>,
+}
+
+/// Buffers of one restart.
+#[derive(Debug, Default)]
+pub struct HeadBuffers {
+    scratch: Scratch,
+    workspace: objective::Workspace,
+    log_sigma: Vec<f64>,
+    gradient: Vec<f64>,
+    weights: Vec<f64>,
+}
+
+impl Stack {
+    /// Stack restarts 0, 1, ...
+    pub fn new(k: usize, m: usize, heads: &[Head]) -> Self {
+        let pieces = k.div_ceil(CLUSTERS);
+        let memory = || HeadMemory { weight: vec![Memory::default(); pieces], bias: Memory::default() };
+        Self {
+            k,
+            m,
+            restarts: (0..heads.len()).collect(),
+            weight: heads.iter().flat_map(|h| h.weight.iter().copied()).collect(),
+            bias: heads.iter().flat_map(|h| h.bias.iter().copied()).collect(),
+            memory: heads.iter().map(|_| memory()).collect(),
+        }
+    }
+
+    /// A copy of the weights at place `at`.
+    pub fn head(&self, at: usize) -> Head {
+        let (k, m) = (self.k, self.m);
+        Head {
+            weight: self.weight[at * k * m..(at + 1) * k * m].to_vec(),
+            bias: self.bias[at * k..(at + 1) * k].to_vec(),
+        }
+    }
+
+    /// Keep only these places, in this order.
+    pub fn keep(&mut self, places: &[usize]) {
+        let heads: Vec<Head> = places.iter().map(|&at| self.head(at)).collect();
+        let mut kept = Self::new(self.k, self.m, &heads);
+        kept.restarts = places.iter().map(|&at| self.restarts[at]).collect();
+        kept.memory = places.iter().map(|&at| std::mem::take(&mut self.memory[at])).collect();
+        *self = kept;
+    }
+
+    /// Start cluster `cluster` at place `at` again from these weights.
+    pub fn reseed(&mut self, at: usize, cluster: usize, weight: &[f32], bias: f32) {
+        let (k, m) = (self.k, self.m);
+        let row = at * k + cluster;
+        self.weight[row * m..(row + 1) * m].copy_from_slice(weight);
+        self.bias[row] = bias;
+        let first = cluster % CLUSTERS * m;
+        self.memory[at].weight[cluster / CLUSTERS].forget(first..first + m);
+        self.memory[at].bias.forget(cluster..cluster + 1);
+    }
+
+    /// Logits of prepared rows for all restarts, `[n, R·k]`.
+    pub fn logits(&self, x: &[f32], z: &mut Vec<f32>) {
+        z.resize(x.len() / self.m * self.bias.len(), 0.0);
+        kernel::logits(x, &self.weight, &self.bias, self.m, z);
+    }
+
+    /// One step on one batch; returns the batch loss of each restart (without the norm).
+    pub fn step(
+        &mut self,
+        batch: &Batch,
+        labelling: &Labelling,
+        optimiser: Optimiser,
+        pace: Pace,
+        buffers: &mut Buffers,
+    ) -> Vec<f64> {
+        let (k, m) = (self.k, self.m);
+        let n = batch.rows.len();
+        let stride = self.bias.len();
+        self.logits(&batch.x, &mut buffers.z);
+        buffers.d.resize(stride * n, 0.0);
+        buffers.g.resize(stride * m, 0.0);
+        buffers.heads.resize_with(self.restarts.len(), HeadBuffers::default);
+        let z = &buffers.z;
+        let losses = buffers
+            .d
+            .par_chunks_mut(k * n)
+            .zip(&mut buffers.heads)
+            .enumerate()
+            .map(|(r, (d, head))| labelling.gradient(z, (stride, r * k), (batch, self.restarts[r]), d, head))
+            .collect();
+        let gradients = buffers.g.par_chunks_mut(k * m).zip(buffers.d.par_chunks(k * n));
+        let values = self.weight.par_chunks_mut(k * m).zip(self.bias.par_chunks_mut(k));
+        values.zip(&mut self.memory).zip(gradients).for_each(|(((weight, bias), memory), (g, d))| {
+            update_weights(weight, &mut memory.weight, (g, d), (&batch.x, m), optimiser, pace);
+            let slope: Vec<f32> = d.chunks_exact(n).map(vector::sum).collect();
+            let pace = Pace { rate: pace.rate * BIAS_PACE, decay: 0.0, ..pace };
+            optimiser.update(bias, &slope, &mut memory.bias, pace);
+        });
+        losses
+    }
+}
+
+/// Gradient and update of the weights of one restart, some clusters at a time.
+fn update_weights(
+    weight: &mut [f32],
+    memory: &mut [Memory],
+    (g, d): (&mut [f32], &[f32]),
+    (x, m): (&[f32], usize),
+    optimiser: Optimiser,
+    pace: Pace,
+) {
+    let n = x.len() / m;
+    weight
+        .par_chunks_mut(CLUSTERS * m)
+        .zip(memory)
+        .zip(g.par_chunks_mut(CLUSTERS * m).zip(d.par_chunks(CLUSTERS * n)))
+        .for_each(|((weight, memory), (g, d))| {
+            kernel::weight_gradient(d, x, m, g);
+            optimiser.update(weight, g, memory, pace);
+        });
+}
+
+impl Labelling {
+    /// Logit gradient `d` `[k, n]` and loss of one restart.
+    fn gradient(
+        &self,
+        z: &[f32],
+        (stride, first): (usize, usize),
+        (batch, restart): (&Batch, usize),
+        d: &mut [f32],
+        head: &mut HeadBuffers,
+    ) -> f64 {
+        let marks = batch.marks();
+        let k = d.len() / batch.rows.len();
+        match self {
+            Self::Em(em) => em.gradient(z, (stride, first), marks, d, &mut head.scratch),
+            Self::Objective(objective) => {
+                head.log_softmax(z, (stride, first), k, marks);
+                head.gradient.resize(head.log_sigma.len(), 0.0);
+                let batch = objective::Batch {
+                    log_sigma: &head.log_sigma,
+                    k,
+                    weights: marks.weights.map(|_| &*head.weights),
+                    known: marks.known,
+                };
+                let loss = objective.value_and_gradient(batch, &mut head.gradient, &mut head.workspace);
+                head.transpose_gradient(k, d);
+                loss
+            }
+            Self::Fixed(objective, labels) => {
+                head.log_softmax(z, (stride, first), k, marks);
+                head.gradient.resize(head.log_sigma.len(), 0.0);
+                let rows = batch.rows.iter().flat_map(|&i| &labels[restart][i * k..(i + 1) * k]);
+                head.workspace.y.clear();
+                head.workspace.y.extend(rows.map(|&y| f64::from(y)));
+                let batch = objective::Batch {
+                    log_sigma: &head.log_sigma,
+                    k,
+                    weights: marks.weights.map(|_| &*head.weights),
+                    known: marks.known,
+                };
+                let loss = objective.with_labels(batch, &mut head.gradient, &mut head.workspace);
+                head.transpose_gradient(k, d);
+                loss
+            }
+        }
+    }
+}
+
+impl HeadBuffers {
+    fn log_softmax(
+        &mut self,
+        z: &[f32],
+        (stride, first): (usize, usize),
+        k: usize,
+        marks: Marks<'_>,
+    ) {
+        self.log_sigma.clear();
+        for row in z.chunks_exact(stride) {
+            self.log_sigma.extend(row[first..first + k].iter().map(|&v| f64::from(v)));
+        }
+        for row in self.log_sigma.chunks_exact_mut(k) {
+            let lse = simplex::log_sum_exp(row);
+            row.iter_mut().for_each(|v| *v -= lse);
+        }
+        self.weights.clear();
+        self.weights.extend(marks.weights.unwrap_or(&[]).iter().map(|&w| f64::from(w)));
+    }
+
+    fn transpose_gradient(&self, k: usize, d: &mut [f32]) {
+        let n = d.len() / k;
+        for (i, row) in self.gradient.chunks_exact(k).enumerate() {
+            for (c, g) in row.iter().enumerate() {
+                d[c * n + i] = *g as f32;
+            }
+        }
+    }
+}
