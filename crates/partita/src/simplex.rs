@@ -15,6 +15,13 @@ pub const RATIO_CAP_F32: f32 = 1e30;
 /// How far the sum of a prior may be from one.
 pub const SUM_TOLERANCE: f64 = 1e-6;
 
+/// Orders α closer to 1 than this take the Rényi formula written around Shannon's, which has no 0/0 there.
+pub const NEAR_SHANNON: f64 = 1e-3;
+
+/// Predictions below this count as this where pseudo-labels are solved for: a cluster that no row predicts can
+/// then still be given rows, and what it changes is far below any tolerance in use.
+pub const SIGMA_FLOOR: f64 = 1e-12;
+
 /// x ln x, continued by 0 at 0.
 #[inline]
 pub fn xlnx(x: f64) -> f64 {
@@ -36,7 +43,8 @@ pub fn log_sum_exp(z: &[f64]) -> f64 {
     max + z.iter().map(|&v| (v - max).exp()).sum::<f64>().ln()
 }
 
-/// ln softmax of one row of logits.
+/// ln softmax of one row of logits. The largest entry keeps its full relative precision however near it is to 0,
+/// so that the entropy of a decided row does too.
 ///
 /// ```
 /// let mut log_sigma = [0.0; 2];
@@ -44,9 +52,12 @@ pub fn log_sum_exp(z: &[f64]) -> f64 {
 /// assert_eq!(log_sigma, [0.0, -2e4]);
 /// ```
 pub fn log_softmax(z: &[f64], out: &mut [f64]) {
-    let lse = log_sum_exp(z);
+    let Some(top) = (0..z.len()).reduce(|best, i| if z[i] > z[best] { i } else { best }) else { return };
+    let max = z[top];
+    let rest: f64 = z.iter().enumerate().map(|(i, &v)| if i == top { 0.0 } else { (v - max).exp() }).sum();
+    let excess = rest.ln_1p();
     for (o, &v) in out.iter_mut().zip(z) {
-        *o = v - lse;
+        *o = (v - max) - excess;
     }
 }
 

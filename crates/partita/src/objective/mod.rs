@@ -1,1 +1,99 @@
-//! objective
+//! Losses of a batch: decisiveness, fairness, the norm, and their sums, as the trainer uses them.
+//!
+//! A [`BatchObjective`] takes ln σ of a batch and returns the weighted mean loss and its gradient with respect to
+//! the logits. Row weights w_i enter every mean as w_i/Σw.
+//!
+//! **Known labels.** A row whose label is known contributes the ordinary cross-entropy −ln σ_known in place of its
+//! decisiveness: the reverse cross-entropy against a one-hot label would be infinite. Where there are
+//! pseudo-labels, the row's is clamped to the truth and counts in ȳ as that one-hot; where there are none, its
+//! prediction counts in σ̄ like any other.
+
+pub mod decisiveness;
+pub mod fairness;
+mod information;
+pub mod norm;
+mod self_labelled;
+
+pub use decisiveness::Decisiveness;
+pub use fairness::Fairness;
+pub use information::{MutualInformation, RenyiGradient};
+pub use self_labelled::SelfLabelled;
+
+use crate::pseudo;
+
+/// Predictions of a batch of rows.
+#[derive(Debug, Clone, Copy)]
+pub struct Batch<'a> {
+    /// ln σ, row after row, shape `[n, k]`; finite.
+    pub log_sigma: &'a [f64],
+    /// Number of clusters.
+    pub k: usize,
+    /// Weight of each row, shape `[n]`, not negative; all alike if absent.
+    pub weights: Option<&'a [f64]>,
+    /// Known label of each row, shape `[n]`, −1 where unknown; none known if absent.
+    pub known: Option<&'a [i32]>,
+}
+
+impl Batch<'_> {
+    /// Number of rows.
+    pub fn n(&self) -> usize {
+        self.log_sigma.len() / self.k
+    }
+
+    /// Sum of the weights.
+    pub fn total(&self) -> f64 {
+        self.weights.map_or(self.n() as f64, |w| w.iter().sum())
+    }
+
+    /// The rows: (index, w_i/Σw, known label, ln σ_i).
+    pub fn rows(&self) -> impl Iterator<Item = Row<'_>> {
+        let total = self.total();
+        self.log_sigma.chunks_exact(self.k).enumerate().map(move |(i, log_sigma)| Row {
+            share: self.weights.map_or(1.0, |w| w[i]) / total,
+            known: self.known.and_then(|known| usize::try_from(known[i]).ok()),
+            log_sigma,
+        })
+    }
+}
+
+/// One row of a [`Batch`].
+#[derive(Debug, Clone, Copy)]
+pub struct Row<'a> {
+    /// w_i/Σw.
+    pub share: f64,
+    /// Its label, if known.
+    pub known: Option<usize>,
+    /// ln σ_i, shape `[k]`.
+    pub log_sigma: &'a [f64],
+}
+
+/// Scratch space that the caller owns, so that nothing is allocated once it is warm.
+#[derive(Debug, Clone, Default)]
+pub struct Workspace {
+    /// Pseudo-labels of the last batch, shape `[n, k]`, if the objective has any.
+    pub y: Vec<f64>,
+    pub(super) mean: Vec<f64>,
+    pub(super) slope: Vec<f64>,
+    pub(super) pseudo: pseudo::Workspace,
+}
+
+/// A loss over a batch that the trainer can descend.
+pub trait BatchObjective: Send + Sync {
+    /// The weighted mean loss, and its gradient d/dz into `gradient`, shape `[n, k]` (w_i/Σw included).
+    ///
+    /// With pseudo-labels this is the gradient with y held fixed at the solver's answer; if that answer is
+    /// optimal it is also the gradient of min_y L (envelope theorem).
+    fn value_and_gradient(&self, batch: Batch<'_>, gradient: &mut [f64], ws: &mut Workspace) -> f64;
+}
+
+/// −ln σ_label, and its gradient σ − one-hot into `out`.
+fn known_label(log_sigma: &[f64], label: usize, out: &mut [f64]) -> f64 {
+    for (o, l) in out.iter_mut().zip(log_sigma) {
+        *o = l.exp();
+    }
+    out[label] -= 1.0;
+    -log_sigma[label]
+}
+
+#[cfg(test)]
+pub(crate) mod testing;
