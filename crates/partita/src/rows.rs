@@ -44,6 +44,65 @@ impl Rows for ArrayView2<'_, f32> {
     }
 }
 
+/// Several feature files of the same rows, side by side.
+pub struct SideBySide<'a> {
+    parts: Vec<&'a dyn Rows>,
+}
+
+impl<'a> SideBySide<'a> {
+    /// Stand the files side by side; all must have the same number of rows.
+    pub fn new(parts: Vec<&'a dyn Rows>) -> Result<Self> {
+        let expected = parts.first().map_or(0, |p| p.n());
+        match parts.iter().find(|p| p.n() != expected) {
+            Some(odd) => Err(Error::Length { what: "one of the feature files", found: odd.n(), expected }),
+            None => Ok(Self { parts }),
+        }
+    }
+
+    /// Features of each file.
+    pub fn widths(&self) -> Vec<usize> {
+        self.parts.iter().map(|p| p.m()).collect()
+    }
+
+    /// Let `read` fill a buffer from each file, and lay the buffers side by side in `out`.
+    fn interleave(&self, out: &mut [f32], read: impl Fn(&dyn Rows, &mut [f32]) -> Result<()>) -> Result<()> {
+        if let [only] = self.parts[..] {
+            return read(only, out);
+        }
+        let m = self.m().max(1);
+        let mut at = 0;
+        let mut buffer = Vec::new();
+        for part in &self.parts {
+            let width = part.m();
+            buffer.resize(out.len() / m * width, 0.0);
+            read(*part, &mut buffer)?;
+            for (out, row) in out.chunks_exact_mut(m).zip(buffer.chunks_exact(width)) {
+                out[at..at + width].copy_from_slice(row);
+            }
+            at += width;
+        }
+        Ok(())
+    }
+}
+
+impl Rows for SideBySide<'_> {
+    fn n(&self) -> usize {
+        self.parts.first().map_or(0, |p| p.n())
+    }
+    fn m(&self) -> usize {
+        self.parts.iter().map(|p| p.m()).sum()
+    }
+    fn read(&self, start: usize, out: &mut [f32]) -> Result<()> {
+        self.interleave(out, |part, out| part.read(start, out))
+    }
+    fn gather(&self, rows: &[usize], out: &mut [f32]) -> Result<()> {
+        self.interleave(out, |part, out| part.gather(rows, out))
+    }
+    fn release(&self) {
+        self.parts.iter().for_each(|p| p.release());
+    }
+}
+
 /// The first value of a block that is NaN or infinite, as an error that names its row and column.
 pub fn check_finite(block: &[f32], m: usize, first_row: usize) -> Result<()> {
     // A fold without early exit vectorises; the position is looked for only when there is one.
@@ -59,6 +118,22 @@ pub fn check_finite(block: &[f32], m: usize, first_row: usize) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_side_by_side_read_as_one() {
+        let a = ndarray::arr2(&[[1.0f32, 2.0], [3.0, 4.0], [5.0, 6.0]]);
+        let b = ndarray::arr2(&[[7.0f32], [8.0], [9.0]]);
+        let (a, b) = (a.view(), b.view());
+        let both = SideBySide::new(vec![&a, &b]).unwrap();
+        let mut out = vec![0.0; 6];
+        both.read(1, &mut out).unwrap();
+        assert_eq!(out, [3.0, 4.0, 8.0, 5.0, 6.0, 9.0]);
+        both.gather(&[2, 0], &mut out).unwrap();
+        assert_eq!(out, [5.0, 6.0, 9.0, 1.0, 2.0, 7.0]);
+        let short = ndarray::arr2(&[[1.0f32]]);
+        let short = short.view();
+        assert!(SideBySide::new(vec![&a, &short]).is_err());
+    }
 
     #[test]
     fn the_first_bad_value_is_named_by_row_and_column() {

@@ -19,7 +19,7 @@ pub fn write_labels_csv(
     text.push_str(if confidence.is_some() { ",confidence\n" } else { "\n" });
     for (row, cluster) in clusters.iter().enumerate() {
         match ids {
-            Some(ids) => push_cell(&mut text, &ids[row]),
+            Some(ids) => text.push_str(&csv_cell(&ids[row])),
             None => push(&mut text, row),
         }
         text.push(',');
@@ -50,11 +50,11 @@ fn push(text: &mut String, value: impl std::fmt::Display) {
     let _ = write!(text, "{value}");
 }
 
-/// Quote a cell that would otherwise be read as several.
-fn push_cell(text: &mut String, cell: &str) {
+/// A cell as it stands in a CSV file: quoted if it would otherwise be read as several.
+pub fn csv_cell(cell: &str) -> String {
     if cell.contains([',', ';', '\t', '"', '\n', '\r']) {
-        push(text, format_args!("\"{}\"", cell.replace('"', "\"\"")));
+        format!("\"{}\"", cell.replace('"', "\"\""))
     } else {
-        text.push_str(cell);
+        cell.to_owned()
     }
 }

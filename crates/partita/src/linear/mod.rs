@@ -1,5 +1,20 @@
-//! The linear engine.
+//! The linear engine: softmax(W x + b) trained to be decisive and fair.
 
+pub mod fit;
+pub mod init;
 pub mod kernel;
+pub mod model;
+pub mod optimise;
+pub mod params;
 pub mod prepare;
+pub mod score;
+pub mod source;
+pub mod train;
 pub mod vector;
+
+pub use fit::{Fit, Report, Restart, fit};
+pub use model::Model;
+pub use optimise::Optimiser;
+pub use params::{Init, Loss, Params, Refresh, Solver};
+pub use prepare::Prepare;
+pub use source::Input;

@@ -30,7 +30,8 @@ pub enum Prepare {
 }
 
 impl Prepare {
-    fn centres_first(self) -> bool {
+    /// Whether the mean row is subtracted before anything else.
+    pub fn centres_first(self) -> bool {
         matches!(self, Self::Centre | Self::Standardise | Self::Sphere)
     }
     fn normalises(self) -> bool {

@@ -2,6 +2,7 @@
 //! Both give the same bits.
 
 use super::kernel::Marks;
+use super::model::Model;
 use super::prepare::Preparation;
 use crate::error::{Error, Result};
 use crate::rows::Rows;
@@ -21,6 +22,8 @@ pub struct Input<'a> {
     pub weights: Option<&'a [f32]>,
     /// Known label of each row, -1 for unknown.
     pub known: Option<&'a [i32]>,
+    /// A model of the same shape to start from; every restart starts there, the later ones with noise.
+    pub warm_start: Option<&'a Model>,
     /// Bytes of prepared rows that may be held in memory.
     pub memory: usize,
 }
@@ -28,7 +31,7 @@ pub struct Input<'a> {
 impl<'a> Input<'a> {
     /// One feature file, no weights, nothing known, up to 1 GiB in memory.
     pub fn new(rows: &'a dyn Rows) -> Self {
-        Self { rows, widths: vec![rows.m()], weights: None, known: None, memory: 1 << 30 }
+        Self { rows, widths: vec![rows.m()], weights: None, known: None, warm_start: None, memory: 1 << 30 }
     }
 
     /// Check weights and labels against the rows and the number of clusters.
@@ -120,6 +123,23 @@ impl<'a> Source<'a> {
     /// Number of features.
     pub fn m(&self) -> usize {
         self.input.rows.m()
+    }
+
+    /// Known labels of all rows, if any were given.
+    pub fn known(&self) -> Option<&[i32]> {
+        self.input.known
+    }
+
+    /// Weights of all rows, if any were given.
+    pub fn weights(&self) -> Option<&[f32]> {
+        self.input.weights
+    }
+
+    /// These rows as a batch of their own.
+    pub fn batch(&self, rows: Vec<usize>) -> Result<Batch> {
+        let mut batch = Batch { rows, ..Batch::default() };
+        self.gather(&mut batch)?;
+        Ok(batch)
     }
 
     /// Bring the rows at `batch.rows` into `batch`.

@@ -126,16 +126,22 @@ fn move_centres(x: &[f32], m: usize, labels: &[u32], k: usize, centres: &mut [f3
             *centre = (sum * scale) as f32;
         }
     }
-    for c in (0..k).filter(|&c| counts[c] == 0) {
-        let far = farthest(x, m, labels, centres);
+    let empty: Vec<usize> = (0..k).filter(|&c| counts[c] == 0).collect();
+    for (&c, far) in empty.iter().zip(farthest(x, m, labels, centres, empty.len())) {
         centres[c * m..(c + 1) * m].copy_from_slice(&x[far * m..(far + 1) * m]);
     }
 }
 
-fn farthest(x: &[f32], m: usize, labels: &[u32], centres: &[f32]) -> usize {
+/// The `count` rows farthest from their centres.
+fn farthest(x: &[f32], m: usize, labels: &[u32], centres: &[f32], count: usize) -> Vec<usize> {
+    if count == 0 {
+        return Vec::new();
+    }
     let distance = |i: usize| -> f32 {
         let centre = &centres[labels[i] as usize * m..];
         x[i * m..(i + 1) * m].iter().zip(centre).map(|(x, c)| (x - c) * (x - c)).sum()
     };
-    (0..labels.len()).max_by(|&a, &b| distance(a).total_cmp(&distance(b))).unwrap_or(0)
+    let mut rows: Vec<(f32, usize)> = (0..labels.len()).map(|i| (distance(i), i)).collect();
+    rows.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    rows.into_iter().take(count).map(|(_, i)| i).collect()
 }

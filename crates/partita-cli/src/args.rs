@@ -1,0 +1,295 @@
+//! What may be typed: syntax only. Each command turns its arguments into objects.
+
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use clap_complete::Shell;
+use partita::linear::{Init, Loss, Prepare, Refresh};
+use std::path::PathBuf;
+
+/// Cluster by deciding: decisive, fair, max-margin clusters of feature vectors, without labels.
+#[derive(Debug, Parser)]
+#[command(name = "partita", version, propagate_version = true, max_term_width = 100)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Cluster the rows of one or several feature files
+    Fit(Box<FitArgs>),
+    /// Assign rows to the clusters of a model
+    Predict(PredictArgs),
+    /// Compare predicted labels with the truth: ACC, NMI, ARI
+    Evaluate(EvaluateArgs),
+    /// Say which features sent a row to its cluster
+    Explain(ExplainArgs),
+    /// Cluster the handwritten digits that come with Partita and draw the result
+    Demo(DemoArgs),
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+}
+
+/// How to read the feature files.
+#[derive(Debug, Args)]
+pub struct ReadArgs {
+    /// Feature files of the same rows: .npy .npz .parquet .arrow .csv .tsv .safetensors idx(.gz)
+    #[arg(required = true, value_name = "DATA", value_hint = ValueHint::FilePath)]
+    pub data: Vec<PathBuf>,
+    /// Array of an .npz or tensor of a .safetensors file
+    #[arg(long, value_name = "NAME")]
+    pub array: Option<String>,
+    /// Feature columns of a table, by name or number from 1 [default: all that hold numbers]
+    #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
+    pub columns: Vec<String>,
+    /// Column of a table that names the rows [default: a first column of text]
+    #[arg(long, value_name = "NAME")]
+    pub id_column: Option<String>,
+    /// Memory for rows; larger data is read batch by batch from its file
+    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = size)]
+    pub memory: usize,
+    /// Threads [default: all cores]
+    #[arg(long, short = 't', value_name = "T")]
+    pub threads: Option<usize>,
+}
+
+#[derive(Debug, Args)]
+pub struct FitArgs {
+    #[command(flatten)]
+    pub read: ReadArgs,
+    /// Number of clusters
+    #[arg(long, short)]
+    pub k: usize,
+    /// Write the model here
+    #[arg(long, short, value_name = "MODEL.safetensors", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// Write each row's cluster here: .csv (with id and confidence) or .npy
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub labels_out: Option<PathBuf>,
+    /// Write each row's probabilities here (.npy)
+    #[arg(long, value_name = "FILE.npy", value_hint = ValueHint::FilePath)]
+    pub proba_out: Option<PathBuf>,
+    /// Independent starts, trained together; the one with the lowest loss is kept
+    #[arg(long, short, default_value_t = 8, value_name = "R")]
+    pub restarts: usize,
+    /// Seed of all random choices: the same seed gives the same bits
+    #[arg(long, short, default_value_t = 0, value_name = "S")]
+    pub seed: u64,
+    /// Expected cluster sizes as shares: 0.5,0.3,0.2 or a file [default: equal]
+    #[arg(long, value_name = "P1,P2,..|FILE")]
+    pub prior: Option<String>,
+    /// Labels known for some rows, -1 or empty for the others
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub known: Option<PathBuf>,
+    /// Weight of each row
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub weights: Option<PathBuf>,
+    /// True labels, only to report ACC, NMI and ARI; they never influence the fit
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub truth: Option<PathBuf>,
+    /// Start from this model instead of random weights
+    #[arg(long, value_name = "MODEL", value_hint = ValueHint::FilePath)]
+    pub warm_start: Option<PathBuf>,
+    /// One JSON object on standard output, nothing else
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub method: MethodArgs,
+}
+
+/// Options that the defaults serve well.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Method")]
+pub struct MethodArgs {
+    /// strong, weak, mi, renyi:ALPHA or renyi-labels:ALPHA
+    #[arg(long, default_value_t = Loss::Strong)]
+    pub loss: Loss,
+    /// How rows are prepared
+    #[arg(long, value_enum, default_value_t = PrepareArg::Sphere)]
+    pub prepare: PrepareArg,
+    /// Where training starts
+    #[arg(long, value_enum, default_value_t = InitArg::Auto)]
+    pub init: InitArg,
+    /// Weight of fairness [default: 100, or 10 for renyi-labels, 1 without pseudo-labels]
+    #[arg(long)]
+    pub lambda: Option<f64>,
+    /// Weight of the squared norm, in units of mean squared row norm 1
+    #[arg(long)]
+    pub gamma: Option<f64>,
+    /// Passes over the data
+    #[arg(long)]
+    pub epochs: Option<usize>,
+    /// Rows of a batch
+    #[arg(long)]
+    pub batch: Option<usize>,
+    /// EM iterations for the pseudo-labels of a batch
+    #[arg(long, default_value_t = 5, value_name = "T")]
+    pub em_iterations: usize,
+    /// Solve for optimal pseudo-labels instead of a few EM iterations
+    #[arg(long)]
+    pub exact_labels: bool,
+    /// How often pseudo-labels are found anew
+    #[arg(long, value_enum, default_value_t = RefreshArg::Batch)]
+    pub refresh: RefreshArg,
+    /// How the weights follow the gradient
+    #[arg(long, value_enum, default_value_t = OptimiserArg::Sgd)]
+    pub optimiser: OptimiserArg,
+    /// Momentum of sgd
+    #[arg(long, default_value_t = 0.0)]
+    pub momentum: f64,
+    /// Learning rate, in units of mean squared row norm 1
+    #[arg(long)]
+    pub learning_rate: Option<f64>,
+    /// L-BFGS iterations on all rows after training
+    #[arg(long, default_value_t = 0, value_name = "ITERATIONS")]
+    pub polish: usize,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum PrepareArg {
+    /// As they are
+    None,
+    /// Subtract the mean
+    Centre,
+    /// Subtract the mean, divide by the standard deviation
+    Standardise,
+    /// Divide rows by their norm, subtract the mean
+    L2,
+    /// Subtract the mean, divide rows by their norm, subtract the mean again
+    Sphere,
+}
+
+impl From<PrepareArg> for Prepare {
+    fn from(arg: PrepareArg) -> Self {
+        match arg {
+            PrepareArg::None => Self::None,
+            PrepareArg::Centre => Self::Centre,
+            PrepareArg::Standardise => Self::Standardise,
+            PrepareArg::L2 => Self::L2,
+            PrepareArg::Sphere => Self::Sphere,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum InitArg {
+    /// Random for few clusters, K-means centres for many
+    Auto,
+    /// Random weights
+    Random,
+    /// Rows spread out by k-means++
+    PlusPlus,
+    /// Centres of a short K-means run
+    Kmeans,
+}
+
+impl From<InitArg> for Init {
+    fn from(arg: InitArg) -> Self {
+        match arg {
+            InitArg::Auto => Self::Auto,
+            InitArg::Random => Self::Random,
+            InitArg::PlusPlus => Self::PlusPlus,
+            InitArg::Kmeans => Self::KMeans,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum RefreshArg {
+    /// In every batch
+    Batch,
+    /// Once an epoch
+    Epoch,
+}
+
+impl From<RefreshArg> for Refresh {
+    fn from(arg: RefreshArg) -> Self {
+        match arg {
+            RefreshArg::Batch => Self::Batch,
+            RefreshArg::Epoch => Self::Epoch,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum OptimiserArg {
+    /// Stochastic gradient descent
+    Sgd,
+    /// Adam
+    Adam,
+    /// Full-batch L-BFGS, for small data
+    Lbfgs,
+}
+
+#[derive(Debug, Args)]
+pub struct PredictArgs {
+    /// A model written by `partita fit`
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub model: PathBuf,
+    #[command(flatten)]
+    pub read: ReadArgs,
+    /// Write here: .csv or .npy [default: CSV on standard output]
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// Probabilities of all clusters instead of the cluster of each row
+    #[arg(long)]
+    pub proba: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct EvaluateArgs {
+    /// True labels
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub truth: PathBuf,
+    /// Predicted labels
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub pred: PathBuf,
+    /// One JSON object on standard output
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// A model written by `partita fit`
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub model: PathBuf,
+    #[command(flatten)]
+    pub read: ReadArgs,
+    /// The row, from 0
+    #[arg(long, short)]
+    pub row: usize,
+    /// How many features to list
+    #[arg(long, default_value_t = 10)]
+    pub top: usize,
+    /// One JSON object on standard output
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct DemoArgs {
+    /// Where to draw the result
+    #[arg(long, short, default_value = "partita-demo.png", value_hint = ValueHint::FilePath)]
+    pub output: PathBuf,
+    /// Seed of all random choices
+    #[arg(long, short, default_value_t = 0)]
+    pub seed: u64,
+}
+
+/// A number of bytes such as 500M or 2G.
+fn size(text: &str) -> Result<usize, String> {
+    let text = text.trim();
+    let (digits, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
+    let factor: usize = match unit.to_ascii_uppercase().trim_end_matches('B') {
+        "" => 1,
+        "K" => 1 << 10,
+        "M" => 1 << 20,
+        "G" => 1 << 30,
+        _ => return Err("write a number of bytes such as 500M or 2G".to_owned()),
+    };
+    let number: usize = digits.parse().map_err(|_| "write a number of bytes such as 500M or 2G".to_owned())?;
+    number.checked_mul(factor).ok_or_else(|| "too large".to_owned())
+}

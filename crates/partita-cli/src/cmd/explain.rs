@@ -1,0 +1,35 @@
+//! `partita explain`.
+
+use super::outputs;
+use crate::args::ExplainArgs;
+use crate::input::Opened;
+use anyhow::Result;
+use partita_data::model_file::ModelFile;
+use serde_json::json;
+
+pub fn run(args: &ExplainArgs) -> Result<()> {
+    let model = ModelFile::read(&args.model)?.model;
+    let opened = Opened::new(&args.read)?;
+    let rows = opened.rows()?;
+    let why = model.explain(&rows, args.row)?;
+    let top = why.contributions.iter().take(args.top);
+    if args.json {
+        let list: Vec<_> = top
+            .map(|c| json!({ "feature": opened.feature(c.feature), "index": c.feature, "contribution": c.value }))
+            .collect();
+        return outputs::print_json(&json!({
+            "row": args.row, "cluster": why.cluster, "runner_up": why.runner_up,
+            "proba": why.proba, "base": why.base, "contributions": list,
+        }));
+    }
+    let lead: f64 = why.base + why.contributions.iter().map(|c| c.value).sum::<f64>();
+    let mut text = format!(
+        "row {} goes to cluster {} with probability {:.4}; the runner-up is cluster {} with {:.4}\n",
+        args.row, why.cluster, why.proba[why.cluster], why.runner_up, why.proba[why.runner_up]
+    );
+    text += &format!("lead of {lead:.3} in logits, {:.3} of it before any feature:\n", why.base);
+    for c in top {
+        text += &format!("  {:>+9.4}  feature {}\n", c.value, opened.feature(c.feature));
+    }
+    outputs::print(&text)
+}

@@ -1,0 +1,161 @@
+//! `partita fit`.
+
+use super::outputs;
+use crate::args::{FitArgs, MethodArgs, OptimiserArg};
+use crate::input::{Opened, labels_of, on_threads};
+use crate::progress::Terminal;
+use anyhow::{Context, Result, bail};
+use partita::linear::{Fit, Input, Optimiser, Params, Report, Solver, fit};
+use partita::metrics::{Scores, scores};
+use partita::report::StopReason;
+use partita::rows::Rows;
+use partita_data::model_file::ModelFile;
+use partita_data::read_vector;
+use serde::Serialize;
+use std::path::Path;
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Summary<'a> {
+    #[serde(flatten)]
+    report: &'a Report,
+    metrics: Option<Scores>,
+    params: &'a Params,
+    threads: usize,
+}
+
+pub fn run(args: &FitArgs) -> Result<()> {
+    outputs::check(args.labels_out.as_deref(), args.proba_out.as_deref())?;
+    let terminal = Terminal::new(!args.json)?;
+    let (params, opened) = (params(args)?, Opened::new(&args.read)?);
+    let rows = opened.rows()?;
+    let truth = args.truth.as_deref().map(|path| labels_of(path, rows.n())).transpose()?;
+    let known = args.known.as_deref().map(|path| known_labels(path, rows.n(), args.k)).transpose()?;
+    let weights = args.weights.as_deref().map(row_weights).transpose()?;
+    let warm_start = args.warm_start.as_deref().map(ModelFile::read).transpose()?;
+    let input = Input {
+        widths: rows.widths(),
+        weights: weights.as_deref(),
+        known: known.as_deref(),
+        warm_start: warm_start.as_ref().map(|file| &file.model),
+        memory: args.read.memory,
+        ..Input::new(&rows)
+    };
+    on_threads(args.read.threads, || {
+        let found = fit(&input, &params, &terminal)?;
+        terminal.finish();
+        if found.report.stop == StopReason::Interrupted {
+            return Err(partita::Error::Interrupted.into());
+        }
+        let metrics = truth.as_ref().map(|t| scores(&t.values, &found.labels)).transpose()?;
+        write_outputs(args, &params, &found, &opened)?;
+        if args.json {
+            let threads = rayon::current_num_threads();
+            let summary = Summary { report: &found.report, metrics, params: &params, threads };
+            outputs::print_json(&summary)
+        } else {
+            outputs::print(&summary_text(args, &found, metrics))
+        }
+    })?
+}
+
+fn write_outputs(args: &FitArgs, params: &Params, found: &Fit, opened: &Opened) -> Result<()> {
+    let rows = opened.rows()?;
+    if args.labels_out.is_some() || args.proba_out.is_some() {
+        let (labels, proba) = (args.labels_out.as_deref(), args.proba_out.as_deref());
+        outputs::predictions(&found.model, &rows, opened.ids(), labels, proba)?;
+    }
+    if let Some(path) = &args.output {
+        ModelFile::new(found.model.clone(), params.clone()).write(path)?;
+    }
+    Ok(())
+}
+
+/// The options of the fit from the arguments.
+fn params(args: &FitArgs) -> Result<Params> {
+    let MethodArgs { lambda, gamma, epochs, batch, learning_rate, polish, .. } = args.method;
+    let method = &args.method;
+    Ok(Params {
+        loss: method.loss,
+        lambda,
+        gamma,
+        prior: args.prior.as_deref().map(prior).transpose()?,
+        prepare: method.prepare.into(),
+        init: method.init.into(),
+        restarts: args.restarts,
+        seed: args.seed,
+        epochs,
+        batch,
+        solver: match method.exact_labels {
+            true => Solver::Exact,
+            false => Solver::Em { iterations: method.em_iterations },
+        },
+        refresh: method.refresh.into(),
+        optimiser: match method.optimiser {
+            OptimiserArg::Sgd => Optimiser::Sgd { momentum: method.momentum },
+            OptimiserArg::Adam => Optimiser::Adam,
+            OptimiserArg::Lbfgs => Optimiser::Lbfgs,
+        },
+        learning_rate,
+        polish,
+        ..Params::new(args.k)
+    })
+}
+
+/// A prior typed as numbers, or read from a file.
+fn prior(text: &str) -> Result<Vec<f64>> {
+    if Path::new(text).is_file() {
+        return Ok(read_vector(text)?);
+    }
+    let number = |cell: &str| {
+        cell.trim().parse::<f64>().with_context(|| {
+            format!("--prior {text}: `{cell}` is neither a number nor is the whole a file; write shares such as 0.5,0.3,0.2")
+        })
+    };
+    text.split(',').map(number).collect()
+}
+
+fn known_labels(path: &Path, n: usize, k: usize) -> Result<Vec<i32>> {
+    let labels = labels_of(path, n)?;
+    if let Some(row) = labels.values.iter().position(|l| *l >= k as i64) {
+        bail!(
+            "{}: the label of row {row} is {}, but with {k} clusters labels go from 0 to {} (-1 means unknown)",
+            path.display(),
+            labels.values[row],
+            k - 1
+        );
+    }
+    Ok(labels.values.iter().map(|&l| l as i32).collect())
+}
+
+fn row_weights(path: &Path) -> Result<Vec<f32>> {
+    Ok(read_vector(path)?.iter().map(|&w| w as f32).collect())
+}
+
+/// The result for a person.
+fn summary_text(args: &FitArgs, found: &Fit, metrics: Option<Scores>) -> String {
+    let r = &found.report;
+    let mut out = format!("{} rows of {} features in {} clusters, {:.2} s\n", r.n, r.m, r.k, r.seconds);
+    let sizes = outputs::sizes(&r.cluster_sizes);
+    out += &format!("  sizes         {sizes}\n");
+    out += &format!("  decisiveness  {:.4} nats of doubt a row (0: sure of every row)\n", r.decisiveness);
+    out += &format!("  fairness      {:.4} nats from the prior (0: sizes as expected)\n", r.fairness);
+    out += &format!("  margin        {:.2e} smallest, {:.2e} median\n", r.margin, r.median_margin);
+    let losses: Vec<f64> = r.restarts.iter().map(|r| r.loss).collect();
+    let worst = losses.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    out += &format!("  loss          {:.4} (best of {}, worst {worst:.4})\n", r.loss, losses.len());
+    out += &format!("  agreement     {:.3} mean ARI between restarts\n", r.agreement);
+    if let Some(m) = metrics {
+        out += &format!("  truth         ACC {:.4}  NMI {:.4}  ARI {:.4}\n", m.acc, m.nmi, m.ari);
+    }
+    for ailment in &r.ailments {
+        out += &format!("  warning       {}\n", outputs::describe(*ailment));
+    }
+    let files = [("model", &args.output), ("labels", &args.labels_out), ("probabilities", &args.proba_out)];
+    for (what, path) in files {
+        if let Some(path) = path {
+            out += &format!("  {what:<13} {}\n", path.display());
+        }
+    }
+    out
+}

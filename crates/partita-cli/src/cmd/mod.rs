@@ -1,0 +1,8 @@
+//! One file for each command.
+
+pub mod demo;
+pub mod evaluate;
+pub mod explain;
+pub mod fit;
+pub mod outputs;
+pub mod predict;

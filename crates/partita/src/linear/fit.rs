@@ -1,0 +1,334 @@
+//! The whole fit: prepare, start, train all restarts, choose by loss, fold back.
+
+use super::init;
+use super::kernel::EmStep;
+use super::model::Model;
+use super::optimise::{Pace, Schedule};
+use super::params::{Checked, Loss, Params, Refresh, Solver};
+use super::prepare::Preparation;
+use super::score::{Ailment, Score, score};
+use super::source::{Batch, Input, Source};
+use super::train::{Buffers, Head, Labelling, Stack};
+use crate::error::Result;
+use crate::metrics;
+use crate::objective::{self, BatchObjective, Fairness, MutualInformation, RenyiGradient, SelfLabelled};
+use crate::pseudo::{Em, Exact, PseudoLabels, Renyi};
+use crate::report::{Flow, Observer, Progress, StopReason};
+use crate::rng::{Stream, stream};
+use rand::seq::{SliceRandom, index};
+use serde::{Deserialize, Serialize};
+use std::time::Instant;
+
+/// Restarts are compared on all rows up to this many, and on a random sample of so many beyond.
+const JUDGED_ROWS: usize = 20_000;
+
+/// A fitted model with what is known about the fit.
+#[derive(Debug, Clone)]
+pub struct Fit {
+    /// The model; takes raw rows.
+    pub model: Model,
+    /// The model's label of each row.
+    pub labels: Vec<u32>,
+    /// How it went.
+    pub report: Report,
+}
+
+/// How a fit went.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// Rows.
+    pub n: usize,
+    /// Features.
+    pub m: usize,
+    /// Clusters.
+    pub k: usize,
+    /// Loss of the chosen restart, norm included.
+    pub loss: f64,
+    /// mean H(σ): 0 when every row is decided.
+    pub decisiveness: f64,
+    /// KL(u‖σ̄): 0 when clusters are as large as the prior says.
+    pub fairness: f64,
+    /// Smallest lead of the winning logit over the second, over ‖W‖.
+    pub margin: f64,
+    /// Median of that lead.
+    pub median_margin: f64,
+    /// Rows in each cluster.
+    pub cluster_sizes: Vec<usize>,
+    /// Loss of each restart.
+    pub restarts: Vec<Restart>,
+    /// Mean adjusted Rand index between the labelings of the restarts; 1 with a single restart.
+    pub agreement: f64,
+    /// Rows on which restarts were compared.
+    pub judged_rows: usize,
+    /// Passes over the data.
+    pub epochs: usize,
+    /// Rows of a batch.
+    pub batch: usize,
+    /// Why training stopped.
+    pub stop: StopReason,
+    /// Mean batch loss of the chosen restart in each epoch.
+    pub trace: Vec<f64>,
+    /// Clusters that are not alive, after all attempts to start them again.
+    pub ailments: Vec<Ailment>,
+    /// Seconds from the first read to the last label.
+    pub seconds: f64,
+}
+
+/// One restart of a fit.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Restart {
+    /// Seed of the fit.
+    pub seed: u64,
+    /// Number of the restart.
+    pub restart: usize,
+    /// Its loss when it was last judged.
+    pub loss: f64,
+}
+
+/// Cluster the rows of `input`.
+///
+/// ```
+/// use ndarray::Array2;
+/// use partita::linear::{Input, Params, fit};
+/// use partita::report::Silent;
+/// let rows = Array2::from_shape_fn((60, 2), |(i, j)| (i % 3) as f32 * 10.0 * (j + i % 3) as f32 + (i / 3) as f32 * 0.01);
+/// let view = rows.view();
+/// let found = fit(&Input::new(&view), &Params::new(3), &Silent).unwrap();
+/// assert_eq!(found.report.cluster_sizes, [20, 20, 20]);
+/// ```
+pub fn fit(input: &Input<'_>, params: &Params, observer: &dyn Observer) -> Result<Fit> {
+    let began = Instant::now();
+    input.check(params.k)?;
+    let checked = params.check(input.rows.n())?;
+    let preparation = Preparation::fit(input.rows, &input.widths, params.prepare, observer)?;
+    let source = Source::new(input, &preparation)?;
+    let run = Run { params, checked: &checked, source: &source, observer };
+    let outcome = run.train()?;
+    let (weight, bias) = preparation.fold(&outcome.head.weight, &outcome.head.bias);
+    let model = Model { views: preparation.views.clone(), weight, bias, average: preparation.mean.clone() };
+    drop(source);
+    let labels = model.predict(input.rows)?;
+    let mut report = outcome.report;
+    for &label in &labels {
+        report.cluster_sizes[label as usize] += 1;
+    }
+    report.seconds = began.elapsed().as_secs_f64();
+    Ok(Fit { model, labels, report })
+}
+
+struct Run<'a> {
+    params: &'a Params,
+    checked: &'a Checked,
+    source: &'a Source<'a>,
+    observer: &'a dyn Observer,
+}
+
+struct Outcome {
+    head: Head,
+    report: Report,
+}
+
+impl Run<'_> {
+    fn train(&self) -> Result<Outcome> {
+        let Params { k, seed, restarts, .. } = *self.params;
+        let heads = init::heads(self.source, k, self.params.init, restarts, seed)?;
+        let mut stack = Stack::new(k, self.source.m(), &heads);
+        let mut trace = vec![Vec::new(); restarts];
+        let stop = self.descend(&mut stack, &mut trace)?;
+        let sample = self.sample()?;
+        let judge = self.judge();
+        let scores: Vec<Score> = (0..stack.restarts.len())
+            .map(|at| {
+                score(&stack.head(at), &sample, &*judge, &self.checked.prior, self.checked.gamma)
+            })
+            .collect();
+        let best = (0..scores.len())
+            .min_by(|&a, &b| scores[a].loss.total_cmp(&scores[b].loss))
+            .expect("there is at least one restart");
+        let report = self.report(&stack, &scores, best, stop, trace.swap_remove(best), sample.rows.len())?;
+        Ok(Outcome { head: stack.head(best), report })
+    }
+
+    /// All steps of all epochs.
+    fn descend(&self, stack: &mut Stack, trace: &mut [Vec<f64>]) -> Result<StopReason> {
+        let n = self.source.n();
+        let batches = n.div_ceil(self.checked.batch);
+        let total = batches * self.checked.epochs;
+        let schedule = self.schedule();
+        let mut labelling = self.labelling();
+        let mut buffers = Buffers::default();
+        let mut batch = Batch::default();
+        let mut order: Vec<usize> = (0..n).collect();
+        for epoch in 0..self.checked.epochs {
+            order.shuffle(&mut stream(self.params.seed, Stream::Order, epoch as u64));
+            if let Labelling::Fixed(objective, labels) = &mut labelling {
+                self.label_all(stack, objective, labels)?;
+            }
+            let mut sums = vec![0.0; stack.restarts.len()];
+            for b in 0..batches {
+                batch.rows.clear();
+                batch.rows.extend_from_slice(&order[b * n / batches..(b + 1) * n / batches]);
+                self.source.gather(&mut batch)?;
+                let step = epoch * batches + b;
+                let (rate, gamma) = schedule.at(step as f64 / total as f64);
+                let pace = Pace { rate: rate as f32, decay: 2.0 * gamma as f32, step: step as u32 + 1 };
+                let losses = stack.step(&batch, &labelling, self.params.optimiser, pace, &mut buffers);
+                sums.iter_mut().zip(&losses).for_each(|(s, l)| *s += l);
+                let least = losses.iter().copied().fold(f64::INFINITY, f64::min);
+                let done = (step + 1) as f64 / total as f64;
+                let progress = Progress { stage: "training", done, loss: Some(least) };
+                if self.observer.progress(progress) == Flow::Stop {
+                    return Ok(StopReason::Interrupted);
+                }
+            }
+            for (at, sum) in sums.iter().enumerate() {
+                trace[stack.restarts[at]].push(sum / batches as f64);
+            }
+        }
+        Ok(StopReason::Finished)
+    }
+
+    fn schedule(&self) -> Schedule {
+        Schedule {
+            rate: self.checked.rate,
+            hold: 0.6,
+            last_rate: 0.05,
+            gamma: self.checked.gamma,
+            anneal: 16.0,
+            anneal_until: 0.8,
+        }
+    }
+
+    /// Pseudo-labels of all rows for each restart.
+    fn label_all(&self, stack: &Stack, objective: &SelfLabelled, labels: &mut Vec<Vec<f32>>) -> Result<()> {
+        let (n, k) = (self.source.n(), stack.k);
+        labels.resize(self.params.restarts, Vec::new());
+        for at in 0..stack.restarts.len() {
+            let head = stack.head(at);
+            let one = Stack::new(k, stack.m, &[head]);
+            let mut log_sigma = Vec::with_capacity(n * k);
+            let (mut batch, mut z) = (Batch::default(), Vec::new());
+            for start in (0..n).step_by(4096) {
+                batch.rows = (start..n.min(start + 4096)).collect();
+                self.source.gather(&mut batch)?;
+                one.logits(&batch.x, &mut z);
+                log_sigma.extend(z.iter().map(|&v| f64::from(v)));
+            }
+            for row in log_sigma.chunks_exact_mut(k) {
+                let lse = crate::simplex::log_sum_exp(row);
+                row.iter_mut().for_each(|v| *v -= lse);
+            }
+            let weights: Option<Vec<f64>> =
+                self.source.weights().map(|w| w.iter().map(|&w| f64::from(w)).collect());
+            let all = objective::Batch {
+                log_sigma: &log_sigma,
+                k,
+                weights: weights.as_deref(),
+                known: self.source.known(),
+            };
+            let mut ws = objective::Workspace::default();
+            objective.label(all, &mut ws);
+            labels[stack.restarts[at]] = ws.y.iter().map(|&y| y as f32).collect();
+        }
+        Ok(())
+    }
+
+    fn labelling(&self) -> Labelling {
+        match (self.params.loss, self.params.solver, self.params.refresh) {
+            (Loss::Strong | Loss::Weak | Loss::RenyiLabels(_), _, Refresh::Epoch) => {
+                Labelling::Fixed(self.self_labelled(self.solver()), Vec::new())
+            }
+            (Loss::Strong, Solver::Em { iterations }, Refresh::Batch) => Labelling::Em(EmStep {
+                prior: self.checked.prior.iter().map(|&u| u as f32).collect(),
+                lambda: self.checked.lambda as f32,
+                iterations,
+            }),
+            _ => Labelling::Objective(self.objective(self.solver())),
+        }
+    }
+
+    fn self_labelled(&self, solver: Box<dyn PseudoLabels>) -> SelfLabelled {
+        SelfLabelled { solver, prior: self.checked.prior.clone(), lambda: self.checked.lambda }
+    }
+
+    fn solver(&self) -> Box<dyn PseudoLabels> {
+        match (self.params.loss, self.params.solver) {
+            (Loss::Weak, _) => Box::new(Exact { fairness: Fairness::Weak, ..Exact::default() }),
+            (Loss::RenyiLabels(alpha), _) => Box::new(Renyi::new(alpha)),
+            (_, Solver::Em { iterations }) => Box::new(Em { max_iterations: iterations, tolerance: 0.0 }),
+            (_, Solver::Exact) => Box::new(Exact::default()),
+        }
+    }
+
+    fn objective(&self, solver: Box<dyn PseudoLabels>) -> Box<dyn BatchObjective> {
+        let (prior, lambda) = (self.checked.prior.clone(), self.checked.lambda);
+        match self.params.loss {
+            Loss::MutualInformation => Box::new(MutualInformation { prior, lambda }),
+            Loss::Renyi(alpha) => Box::new(RenyiGradient { alpha, prior, lambda }),
+            Loss::Strong | Loss::Weak | Loss::RenyiLabels(_) => Box::new(self.self_labelled(solver)),
+        }
+    }
+
+    /// The objective that compares restarts: the same loss at its optimal pseudo-labels.
+    fn judge(&self) -> Box<dyn BatchObjective> {
+        match self.params.loss {
+            Loss::Strong if self.checked.lambda > 0.0 => self.objective(Box::new(Exact::default())),
+            _ => self.objective(self.solver()),
+        }
+    }
+
+    /// The rows on which restarts are judged.
+    fn sample(&self) -> Result<Batch> {
+        let n = self.source.n();
+        let rows = if n <= JUDGED_ROWS {
+            (0..n).collect()
+        } else {
+            let mut rng = stream(self.params.seed, Stream::Sample, 0);
+            let mut rows = index::sample(&mut rng, n, JUDGED_ROWS).into_vec();
+            rows.sort_unstable();
+            rows
+        };
+        self.source.batch(rows)
+    }
+
+    fn report(
+        &self,
+        stack: &Stack,
+        scores: &[Score],
+        best: usize,
+        stop: StopReason,
+        trace: Vec<f64>,
+        judged_rows: usize,
+    ) -> Result<Report> {
+        let labelings: Vec<&[u32]> = scores.iter().map(|s| &*s.labels).collect();
+        let agreement = if labelings.len() > 1 { metrics::mean_pairwise_ari(&labelings)? } else { 1.0 };
+        let chosen = &scores[best];
+        let mut margins = chosen.margins.clone();
+        margins.sort_by(f32::total_cmp);
+        let restart = |at: usize| Restart {
+            seed: self.params.seed,
+            restart: stack.restarts[at],
+            loss: scores[at].loss,
+        };
+        Ok(Report {
+            n: self.source.n(),
+            m: self.source.m(),
+            k: self.params.k,
+            loss: chosen.loss,
+            decisiveness: chosen.decisiveness,
+            fairness: chosen.fairness,
+            margin: f64::from(margins[0]),
+            median_margin: f64::from(margins[margins.len() / 2]),
+            cluster_sizes: vec![0; self.params.k],
+            restarts: (0..scores.len()).map(restart).collect(),
+            agreement,
+            judged_rows,
+            epochs: self.checked.epochs,
+            batch: self.checked.batch,
+            stop,
+            trace,
+            ailments: chosen.ailments.clone(),
+            seconds: 0.0,
+        })
+    }
+}

@@ -1,0 +1,98 @@
+//! Where training starts.
+//!
+//! Random weights are best for few clusters and fail for many, where they leave twins that share a region; K-means centres are
+//! the other way round. Known labels place their clusters at the mean of their rows.
+
+use super::params::Init;
+use super::source::Source;
+use super::train::Head;
+use super::vector;
+use crate::error::Result;
+use crate::rivals::kmeans;
+use crate::rng::{Stream, stream};
+use rand::RngExt;
+use rand::seq::index;
+
+/// Above this many clusters `auto` starts from K-means centres.
+const MANY: usize = 16;
+/// Rows for each cluster that K-means starts look at.
+const ROWS_PER_CENTRE: usize = 50;
+const FEWEST_ROWS: usize = 2_000;
+const LLOYD_ITERATIONS: usize = 8;
+/// A start from centres c is W = t·c, b = −t‖c‖²/2 with t this many times the inverse mean squared distance.
+const SHARPNESS: f64 = 10.0;
+
+/// Starting weights of all restarts.
+pub fn heads(source: &Source<'_>, k: usize, init: Init, restarts: usize, seed: u64) -> Result<Vec<Head>> {
+    let known = known_means(source, k)?;
+    (0..restarts)
+        .map(|r| {
+            let mut head = match kind(init, k, r) {
+                Init::KMeans => from_centres(source, k, LLOYD_ITERATIONS, seed, r)?,
+                Init::PlusPlus => from_centres(source, k, 0, seed, r)?,
+                Init::Random | Init::Auto => random(k, source.m(), seed, r),
+            };
+            for (cluster, mean) in &known {
+                place(&mut head, *cluster, mean, SHARPNESS);
+            }
+            Ok(head)
+        })
+        .collect()
+}
+
+/// `auto`: random for few clusters, K-means centres for many.
+fn kind(init: Init, k: usize, _restart: usize) -> Init {
+    match init {
+        Init::Auto if k <= MANY => Init::Random,
+        Init::Auto => Init::KMeans,
+        given => given,
+    }
+}
+
+/// Weights uniform in ±1: with E‖x‖² = 1 the logits have a standard deviation of 0.58, whatever the number of features.
+fn random(k: usize, m: usize, seed: u64, restart: usize) -> Head {
+    let mut rng = stream(seed, Stream::Init, restart as u64);
+    Head { weight: (0..k * m).map(|_| rng.random::<f32>() * 2.0 - 1.0).collect(), bias: vec![0.0; k] }
+}
+
+fn from_centres(source: &Source<'_>, k: usize, lloyd: usize, seed: u64, restart: usize) -> Result<Head> {
+    let (n, m) = (source.n(), source.m());
+    let mut rng = stream(seed, Stream::Seeds, restart as u64);
+    let rows = n.min(FEWEST_ROWS.max(ROWS_PER_CENTRE * k));
+    let sample = source.batch(index::sample(&mut rng, n, rows).into_vec())?;
+    let seeds = kmeans::plus_plus(&sample.x, m, k, &mut rng);
+    let fitted = kmeans::lloyd(&sample.x, m, seeds, lloyd);
+    let sharpness = SHARPNESS * rows as f64 / fitted.inertia.max(f64::MIN_POSITIVE);
+    let mut head = Head { weight: vec![0.0; k * m], bias: vec![0.0; k] };
+    for (cluster, centre) in fitted.centres.chunks_exact(m).enumerate() {
+        place(&mut head, cluster, centre, sharpness);
+    }
+    Ok(head)
+}
+
+/// Put a cluster at a centre.
+fn place(head: &mut Head, cluster: usize, centre: &[f32], sharpness: f64) {
+    let m = centre.len();
+    let t = sharpness as f32;
+    head.weight[cluster * m..(cluster + 1) * m].iter_mut().zip(centre).for_each(|(w, c)| *w = t * c);
+    head.bias[cluster] = -0.5 * t * vector::sum_squares(centre);
+}
+
+/// The mean of the known rows of each cluster that has any.
+fn known_means(source: &Source<'_>, k: usize) -> Result<Vec<(usize, Vec<f32>)>> {
+    let m = source.m();
+    let Some(known) = source.known() else { return Ok(Vec::new()) };
+    let mut sums = vec![vec![0.0f64; m]; k];
+    let mut counts = vec![0usize; k];
+    let rows: Vec<usize> = (0..known.len()).filter(|&i| known[i] >= 0).collect();
+    for rows in rows.chunks(1024) {
+        let batch = source.batch(rows.to_vec())?;
+        for (&i, x) in rows.iter().zip(batch.x.chunks_exact(m)) {
+            let label = known[i] as usize;
+            counts[label] += 1;
+            sums[label].iter_mut().zip(x).for_each(|(s, x)| *s += f64::from(*x));
+        }
+    }
+    let mean = |c: usize| sums[c].iter().map(|s| (s / counts[c] as f64) as f32).collect();
+    Ok((0..k).filter(|&c| counts[c] > 0).map(|c| (c, mean(c))).collect())
+}
