@@ -1,1 +1,3 @@
 //! linear
+
+pub mod lbfgs;
