@@ -3,6 +3,7 @@
 pub mod fit;
 pub mod init;
 pub mod kernel;
+pub mod lbfgs;
 pub mod model;
 pub mod optimise;
 pub mod params;
