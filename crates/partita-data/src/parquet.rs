@@ -22,9 +22,10 @@ type Builder = ParquetRecordBatchReaderBuilder<File>;
 
 /// Open a Parquet file of features.
 pub(crate) fn open(path: &Path, file: File, options: &OpenOptions) -> Result<Features> {
+    let len = file.metadata().map_err(DataError::io(path, "read"))?.len();
     guarded(path, FORMAT, || {
         let builder = checked(path, file)?;
-        let mut collector = Collector::new(path, builder.schema(), options)?;
+        let mut collector = Collector::new(path, len, builder.schema(), options)?;
         for batch in read(path, builder, collector.projection())? {
             collector.add(&batch.map_err(|e| DataError::corrupt(path, FORMAT, e.to_string()))?)?;
         }
