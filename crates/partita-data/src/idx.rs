@@ -73,7 +73,8 @@ pub(crate) fn open(path: &Path, file: &File) -> Result<Features> {
     let map = map(path, file)?;
     let header = Header::read(path, &mut &map[..], map.len() as u64)?;
     let (n, m) = matrix_shape(path, WHAT, &header.shape)?;
-    Features::new(path, Storage::Mapped(Mapped::new(map, header.len, header.values, header.encoding)), n, m)
+    let mapped = Mapped::new(path, file, map, (header.len, header.values), header.encoding)?;
+    Features::new(path, Storage::Mapped(mapped), n, m)
 }
 
 /// Open images packed by gzip.
