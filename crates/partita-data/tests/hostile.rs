@@ -69,3 +69,35 @@ fn tensor_headers_are_checked() {
     }
     assert!(TensorFile::from_bytes(path, &u64::MAX.to_le_bytes()).is_err());
 }
+
+/// A Parquet file without rows whose only column is nested so deep, in Thrift's compact encoding.
+fn nested_parquet(depth: usize) -> Vec<u8> {
+    // Group: field 3 (required), field 4 (the name "a"), field 5 (one child). Leaf: field 1 (float), 3 and 4.
+    let (group, leaf) = (b"\x35\x00\x18\x01a\x15\x02\x00", b"\x15\x08\x25\x00\x18\x01a\x00");
+    let mut footer = b"\x15\x02\x19\xfc".to_vec();
+    let mut count = depth + 1;
+    while count > 0x7f {
+        footer.push((count & 0x7f) as u8 | 0x80);
+        count >>= 7;
+    }
+    footer.push(count as u8);
+    (0..depth).for_each(|_| footer.extend(group));
+    footer.extend(leaf);
+    footer.extend(b"\x16\x00\x19\x0c\x00");
+    let mut file = b"PAR1".to_vec();
+    file.extend(&footer);
+    file.extend((footer.len() as u32).to_le_bytes());
+    file.extend(b"PAR1");
+    file
+}
+
+#[test]
+fn nesting_cannot_overflow_the_stack() {
+    assert!(matches!(fault("x.parquet", &nested_parquet(1)), DataError::Empty { .. }));
+    assert!(matches!(fault("x.parquet", &nested_parquet(10)), DataError::Choose { .. }));
+    assert!(matches!(fault("x.parquet", &nested_parquet(500_000)), DataError::Corrupt { .. }));
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    let mut bytes = (deep.len() as u64 + 5).to_le_bytes().to_vec();
+    bytes.extend(format!("{{\"x\":{deep}").as_bytes());
+    assert!(matches!(fault("x.safetensors", &bytes), DataError::Corrupt { .. }));
+}

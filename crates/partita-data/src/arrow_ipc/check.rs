@@ -7,9 +7,9 @@ const MARKER: [u8; 4] = [0xff; 4];
 
 type Check<T = ()> = Result<T, String>;
 
-/// The most that a byte can become: LZ4 repeats at most 255 bytes for each, zstd a block of 128 KiB for three.
+/// The most that a byte can become: LZ4 repeats at most 255 bytes for each, zstd a block of 128 KiB for four.
 const LZ4_RATIO: u64 = 255;
-const ZSTD_RATIO: u64 = 1 << 16;
+const ZSTD_RATIO: u64 = 1 << 15;
 
 /// Check all messages that the footer of a file points to.
 pub(super) fn file(bytes: &[u8]) -> Check {

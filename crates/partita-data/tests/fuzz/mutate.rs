@@ -22,23 +22,26 @@ const EXTREMES: [u64; 10] = [
     0x4000_0000_0000_0001,
 ];
 /// Words that mean something to one of the parsers.
-const WORDS: [&str; 16] = [
-    "\n",
-    "\"",
-    ",",
-    ";",
-    "\t",
-    "\r\n",
-    "nan",
-    "-inf",
-    "1e999",
-    "#",
-    "(",
-    "9999999999999",
-    "'shape'",
-    "{",
-    "\0\0",
-    "é",
+const WORDS: [&[u8]; 19] = [
+    b"\n",
+    b"\"",
+    b",",
+    b";",
+    b"\t",
+    b"\r\n",
+    b"nan",
+    b"-inf",
+    b"1e999",
+    b"#",
+    b"(",
+    b"9999999999999",
+    b"'shape'",
+    b"{",
+    b"\0\0",
+    b"\xc3\xa9",
+    b"\xfe\xff\xff\xff\x0f",
+    b"\xff\xff\xff\xff\x0f",
+    b"\xfe\xff\xff\x7f",
 ];
 
 impl Mutator<()> {
@@ -117,8 +120,10 @@ impl<R: Rng> Mutator<R> {
         }
     }
 
+    /// Put a word before a place or over it.
     fn insert(&mut self, bytes: &mut Vec<u8>, at: usize) {
         let word = WORDS[self.below(WORDS.len())];
-        bytes.splice(at..at, word.bytes());
+        let end = if self.below(2) == 0 { at } else { (at + 1 + self.below(word.len())).min(bytes.len()) };
+        bytes.splice(at..end, word.iter().copied());
     }
 }
