@@ -12,6 +12,12 @@ use half::f16;
 use half::slice::HalfFloatSliceExt;
 use std::path::{Path, PathBuf};
 
+/// Repeated values take next to no room in these formats, so that a hostile file of a kilobyte could fill a disk. Even
+/// sparse tables stay far below this many values for a byte of file …
+const VALUES_PER_BYTE: u64 = 1024;
+/// … and tables of fewer values do no harm.
+const SMALL: u64 = 1 << 24;
+
 /// What the columns of a schema hold.
 pub(crate) fn describe(schema: &Schema) -> Vec<Column> {
     let kind = |t: &DataType| match t {
@@ -41,12 +47,15 @@ pub(crate) struct Collector {
     /// Features of a row, once known.
     m: usize,
     rows: u64,
+    /// Most values to accept.
+    limit: u64,
     ids: Vec<String>,
     block: Vec<f32>,
 }
 
 impl Collector {
-    pub(crate) fn new(path: &Path, schema: &Schema, options: &OpenOptions) -> Result<Self> {
+    /// Rows of the file at `path`, which has `len` bytes.
+    pub(crate) fn new(path: &Path, len: u64, schema: &Schema, options: &OpenOptions) -> Result<Self> {
         let columns = describe(schema);
         let roles = choose(path, &columns, options)?;
         let path = path.to_owned();
@@ -58,6 +67,7 @@ impl Collector {
             sink: None,
             m: 0,
             rows: 0,
+            limit: len.saturating_mul(VALUES_PER_BYTE).max(SMALL),
             ids: Vec::new(),
             block: Vec::new(),
         })
@@ -89,6 +99,11 @@ impl Collector {
             self.add_ids(id)?;
         }
         self.rows += batch.num_rows() as u64;
+        if self.rows.saturating_mul(self.m as u64) > self.limit {
+            let problem =
+                format!("it unpacks to more than {} numbers, which its size does not justify", self.limit);
+            return Err(DataError::corrupt(&self.path, "table", problem));
+        }
         self.sink.get_or_insert_with(|| Sink::new(&self.path, self.m, self.memory)).push(&self.block)
     }
 

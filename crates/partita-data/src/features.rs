@@ -16,11 +16,12 @@ pub(crate) enum Storage {
 
 impl Storage {
     /// Copy values from the `first` on, which are known to exist.
-    pub(crate) fn read(&self, first: usize, out: &mut [f32]) {
+    pub(crate) fn read(&self, first: usize, out: &mut [f32]) -> Result<()> {
         match self {
             Self::Memory(values) => out.copy_from_slice(&values[first..first + out.len()]),
-            Self::Mapped(mapped) => mapped.read(first, out),
+            Self::Mapped(mapped) => mapped.read(first, out)?,
         }
+        Ok(())
     }
 }
 
@@ -97,7 +98,7 @@ impl Features {
 
     /// All values without a copy, row after row, where they are stored as `f32`.
     ///
-    /// Reading a large mapped file this way is not counted: call [`Rows::release`] after a pass.
+    /// Reading a large file this way makes it resident: call [`Rows::release`] after a pass.
     pub fn as_f32_slice(&self) -> Option<&[f32]> {
         match &self.storage {
             Storage::Memory(values) => Some(values),
@@ -138,15 +139,14 @@ impl Rows for Features {
         let count = out.len() / self.m;
         self.check_buffer(out.len(), count * self.m)?;
         self.check_range(start, count)?;
-        self.storage.read(start * self.m, out);
-        Ok(())
+        Ok(self.storage.read(start * self.m, out)?)
     }
 
     fn gather(&self, rows: &[usize], out: &mut [f32]) -> partita::Result<()> {
         self.check_buffer(out.len(), rows.len().saturating_mul(self.m))?;
         for (&row, out) in rows.iter().zip(out.chunks_exact_mut(self.m)) {
             self.check_range(row, 1)?;
-            self.storage.read(row * self.m, out);
+            self.storage.read(row * self.m, out)?;
         }
         Ok(())
     }

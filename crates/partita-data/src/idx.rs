@@ -35,21 +35,9 @@ impl Header {
         };
         let mut start = [0u8; 4];
         fill(&mut start)?;
-        let dtype = match start[2] {
-            0x08 => Dtype::U8,
-            0x09 => Dtype::I8,
-            0x0b => Dtype::I16,
-            0x0c => Dtype::I32,
-            0x0d => Dtype::F32,
-            0x0e => Dtype::F64,
-            other => {
-                return Err(DataError::corrupt(
-                    path,
-                    FORMAT,
-                    format!("byte 2 is {other:#04x}, no known type"),
-                ));
-            }
-        };
+        let dtype = dtype(start[2]).ok_or_else(|| {
+            DataError::corrupt(path, FORMAT, format!("byte 2 is {:#04x}, no known type", start[2]))
+        })?;
         let mut shape = Vec::new();
         for _ in 0..start[3] {
             let mut extent = [0u8; 4];
@@ -68,12 +56,25 @@ impl Header {
     }
 }
 
+fn dtype(code: u8) -> Option<Dtype> {
+    match code {
+        0x08 => Some(Dtype::U8),
+        0x09 => Some(Dtype::I8),
+        0x0b => Some(Dtype::I16),
+        0x0c => Some(Dtype::I32),
+        0x0d => Some(Dtype::F32),
+        0x0e => Some(Dtype::F64),
+        _ => None,
+    }
+}
+
 /// Open images left in the file.
 pub(crate) fn open(path: &Path, file: &File) -> Result<Features> {
     let map = map(path, file)?;
     let header = Header::read(path, &mut &map[..], map.len() as u64)?;
     let (n, m) = matrix_shape(path, WHAT, &header.shape)?;
-    Features::new(path, Storage::Mapped(Mapped::new(map, header.len, header.values, header.encoding)), n, m)
+    let mapped = Mapped::new(path, file, map, (header.len, header.values), header.encoding)?;
+    Features::new(path, Storage::Mapped(mapped), n, m)
 }
 
 /// Open images packed by gzip.

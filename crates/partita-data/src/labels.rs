@@ -67,7 +67,7 @@ pub(crate) fn from_i64(path: &Path, values: Vec<i64>) -> Result<Labels> {
     if values.is_empty() {
         return Err(DataError::Empty { path: path.to_owned(), rows: 0, columns: 1 });
     }
-    match values.iter().position(|&v| v < -1 || v >= 1 << 53) {
+    match values.iter().position(|v| !(-1..1 << 53).contains(v)) {
         Some(row) => Err(bad(path, row, values[row].to_string())),
         None => Ok(Labels { values, names: None }),
     }

@@ -1,34 +1,32 @@
-//! Rows that stay in their file: mapped, converted on the way out, and never resident beyond a bound.
+//! Rows that stay in their file, converted on the way out, and never resident beyond a bound.
 
 use crate::dtype::{Dtype, Encoding};
 use crate::error::{DataError, Result};
 use memmap2::Mmap;
 use std::fs::File;
-use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::path::{Path, PathBuf};
 
-/// Resident bytes of a mapping after which its pages are let go.
-const RESIDENT: u64 = 256 << 20;
-/// The kernel maps this much around a page fault, so a single row can make as much resident.
-const WINDOW: u64 = 64 << 10;
-/// Values converted between two looks at the counter, so that one huge read stays bounded too.
-const PIECE: usize = 4 << 20;
-
-/// A region of a mapped file that holds values row after row.
+/// Files up to this size are read through their mapping, which can then make no more than this resident.
 ///
-/// As with every mapping, another program that cuts the file short while it is being read ends this one.
+/// A larger file is read by calls instead: touching one row of a mapping can make a whole huge page resident, so that
+/// random reading would fill the memory, or spend its time letting go of pages.
+const RESIDENT: usize = 256 << 20;
+/// Bytes of one call.
+const PIECE: usize = 128 << 10;
+
+/// A region of a file that holds values row after row.
+///
+/// As with every mapping, another program that cuts the file short while it is being read may end this one.
 #[derive(Debug)]
 pub(crate) struct Mapped {
     map: Mmap,
+    /// A large file, read by calls.
+    large: Option<(File, PathBuf)>,
     /// First byte of the values.
     offset: usize,
     /// Number of values.
     len: usize,
     encoding: Encoding,
-    /// Upper bound of the bytes made resident since the last release.
-    touched: AtomicU64,
-    /// The last window touched, so that small sequential reads are not counted many times.
-    last: AtomicU64,
 }
 
 /// Map a whole file.
@@ -50,31 +48,55 @@ pub(crate) fn release(map: &Mmap) {
 }
 
 impl Mapped {
-    /// `len` values of `encoding` from byte `offset` of a mapped file. The caller has checked that they exist.
-    pub(crate) fn new(map: Mmap, offset: usize, len: usize, encoding: Encoding) -> Self {
+    /// Values of `encoding` that fill `region` of a mapped file. The caller has checked that they exist.
+    pub(crate) fn new(
+        path: &Path,
+        file: &File,
+        map: Mmap,
+        (offset, len): (usize, usize),
+        encoding: Encoding,
+    ) -> Result<Self> {
         debug_assert!(offset + len * encoding.size() <= map.len());
-        Self { map, offset, len, encoding, touched: AtomicU64::new(0), last: AtomicU64::new(u64::MAX) }
+        let large = if cfg!(unix) && map.len() > RESIDENT {
+            Some((file.try_clone().map_err(DataError::io(path, "open"))?, path.to_owned()))
+        } else {
+            None
+        };
+        Ok(Self { map, large, offset, len, encoding })
     }
 
     /// Bytes of all values.
-    pub(crate) fn bytes(&self) -> &[u8] {
+    fn bytes(&self) -> &[u8] {
         &self.map[self.offset..self.offset + self.len * self.encoding.size()]
     }
 
     /// Copy values `start .. start + out.len()` into `out`.
-    pub(crate) fn read(&self, start: usize, out: &mut [f32]) {
+    pub(crate) fn read(&self, start: usize, out: &mut [f32]) -> Result<()> {
         let size = self.encoding.size();
-        for (i, out) in out.chunks_mut(PIECE).enumerate() {
-            let first = (start + i * PIECE) * size;
-            let bytes = &self.bytes()[first..first + out.len() * size];
-            self.encoding.to_f32(bytes, out);
-            self.touch(self.offset + first, bytes.len());
+        match &self.large {
+            None => self.encoding.to_f32(&self.bytes()[start * size..(start + out.len()) * size], out),
+            Some((file, path)) => {
+                let at = (self.offset + start * size) as u64;
+                self.read_large(file, at, out).map_err(DataError::io(path, "read"))?;
+            }
         }
+        Ok(())
+    }
+
+    /// Copy values from byte `at` of a file on.
+    fn read_large(&self, file: &File, at: u64, out: &mut [f32]) -> std::io::Result<()> {
+        let size = self.encoding.size();
+        let mut bytes = vec![0u8; PIECE.min(out.len() * size)];
+        for (i, out) in out.chunks_mut(PIECE / size).enumerate() {
+            let bytes = &mut bytes[..out.len() * size];
+            read_at(file, bytes, at + (i * PIECE) as u64)?;
+            self.encoding.to_f32(bytes, out);
+        }
+        Ok(())
     }
 
     /// Let go of the resident pages; they stay in the page cache and come back when read again.
     pub(crate) fn release(&self) {
-        self.touched.store(0, Relaxed);
         release(&self.map);
     }
 
@@ -89,16 +111,14 @@ impl Mapped {
             _ => None,
         }
     }
+}
 
-    /// Count what a read may have made resident, and release when it is too much.
-    fn touch(&self, start: usize, bytes: usize) {
-        if self.map.len() as u64 <= RESIDENT || bytes == 0 {
-            return;
-        }
-        let (first, last) = (start as u64 / WINDOW, (start + bytes - 1) as u64 / WINDOW);
-        let windows = last - first + u64::from(self.last.swap(last, Relaxed) != first);
-        if self.touched.fetch_add(windows * WINDOW, Relaxed) + windows * WINDOW > RESIDENT {
-            self.release();
-        }
-    }
+#[cfg(unix)]
+fn read_at(file: &File, bytes: &mut [u8], at: u64) -> std::io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, bytes, at)
+}
+
+#[cfg(not(unix))]
+fn read_at(_file: &File, _bytes: &mut [u8], _at: u64) -> std::io::Result<()> {
+    unreachable!("large files are read by calls on Unix only")
 }

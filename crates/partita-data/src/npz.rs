@@ -7,6 +7,7 @@ use crate::open::OpenOptions;
 use crate::{mapped, stream};
 use std::fs::File;
 use std::io::Cursor;
+use std::ops::Range;
 use std::path::Path;
 use zip::{CompressionMethod, ZipArchive};
 
@@ -32,9 +33,9 @@ pub(crate) fn open(path: &Path, file: &File, options: &OpenOptions) -> Result<Fe
         others => vec![format!("read array '{}'; not {}", member.name, list(others))],
     };
     let features = match stored(path, &mut archive, &member, map.len())? {
-        Some((start, end)) => {
+        Some(region) => {
             let what = format!("array '{}'", member.name);
-            npy::open_region(path, &what, map, start, end, options)?
+            npy::open_region(path, file, &what, map, region, options)?
         }
         None => unpack(path, &mut archive, &member, options)?,
     };
@@ -76,7 +77,7 @@ fn choose(path: &Path, archive: &mut Archive, options: &OpenOptions) -> Result<M
 }
 
 /// The bytes of an array that is stored as it is.
-fn stored(path: &Path, archive: &mut Archive, member: &Member, len: usize) -> Result<Option<(usize, usize)>> {
+fn stored(path: &Path, archive: &mut Archive, member: &Member, len: usize) -> Result<Option<Range<usize>>> {
     let entry =
         archive.by_index(member.index).map_err(|e| DataError::corrupt(path, FORMAT, e.to_string()))?;
     if entry.compression() != CompressionMethod::Stored || entry.encrypted() {
@@ -85,7 +86,7 @@ fn stored(path: &Path, archive: &mut Archive, member: &Member, len: usize) -> Re
     let start = entry.data_start().unwrap_or(u64::MAX);
     let end = start.saturating_add(entry.size());
     match (usize::try_from(start), usize::try_from(end)) {
-        (Ok(start), Ok(end)) if start <= end && end <= len => Ok(Some((start, end))),
+        (Ok(start), Ok(end)) if start <= end && end <= len => Ok(Some(start..end)),
         _ => Err(DataError::Truncated {
             path: path.to_owned(),
             format: FORMAT,

@@ -118,7 +118,7 @@ fn notes(columns: &[Column], features: &[usize], id: Option<usize>, options: &Op
         return notes;
     }
     let left_out: Vec<&str> = (0..columns.len())
-        .filter(|i| !features.contains(i) && Some(*i) != id)
+        .filter(|i| features.binary_search(i).is_err() && Some(*i) != id)
         .map(|i| columns[i].name.as_str())
         .collect();
     if !left_out.is_empty() {

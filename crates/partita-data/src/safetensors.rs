@@ -23,8 +23,8 @@ pub(crate) fn open(path: &Path, file: &File, options: &OpenOptions) -> Result<Fe
     let (first, end) = info.data_offsets;
     // The header reader has checked that the place of a tensor fits its shape and the file.
     let values = (end - first) / encoding.size();
-    let offset = start + first;
-    Features::new(path, Storage::Mapped(Mapped::new(map, offset, values, encoding)), n, m)
+    let mapped = Mapped::new(path, file, map, (start + first, values), encoding)?;
+    Features::new(path, Storage::Mapped(mapped), n, m)
 }
 
 /// The header of a file, checked against the file's length, and where the tensors begin.

@@ -46,7 +46,7 @@ impl Sink {
         let file = writer.into_inner().map_err(|e| self.scratch_error(e.into_error()))?;
         let n = self.rows(self.written)?;
         let encoding = Encoding { dtype: Dtype::F32, big_endian: cfg!(target_endian = "big") };
-        let mapped = Mapped::new(map(&self.path, &file)?, 0, self.written, encoding);
+        let mapped = Mapped::new(&self.path, &file, map(&self.path, &file)?, (0, self.written), encoding)?;
         Features::new(&self.path, Storage::Mapped(mapped), n, self.m)
     }
 

@@ -1,5 +1,7 @@
 //! Files written by NumPy, PyArrow and safetensors (see `golden/make.py`) all open to the same bits.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
 use partita::rows::Rows;
 use partita_data::{DataError, Features, OpenOptions, open, read_labels};
 use std::path::PathBuf;

@@ -1,5 +1,7 @@
 //! Labels from every kind of file that may hold them.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
 use partita_data::{DataError, read_labels, read_vector};
 use std::path::PathBuf;
 

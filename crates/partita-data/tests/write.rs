@@ -1,5 +1,7 @@
 //! Results are written whole or not at all.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
 use partita::rows::Rows;
 use partita_data::{
     AtomicFile, DataError, NpyWriter, OpenOptions, open, read_labels, write_labels_csv, write_npy_f32_2d,

@@ -1,6 +1,7 @@
 //! Tables of text: mapped, cut at line ends, and parsed by all threads.
 
 mod layout;
+mod number;
 mod parse;
 
 use crate::error::{DataError, Result};

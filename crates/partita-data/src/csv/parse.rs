@@ -1,6 +1,7 @@
 //! Parsing a piece of a table: whole lines, on one thread.
 
 use super::layout::{Layout, Use};
+use super::number::number;
 
 /// The rows of a piece, up to the first fault.
 #[derive(Debug, Default)]
@@ -23,19 +24,13 @@ pub(super) enum Fault {
 /// Parse a piece that ends at a line end.
 pub(super) fn piece(bytes: &[u8], layout: &Layout) -> Parsed {
     let mut parsed = Parsed::default();
-    let text = match std::str::from_utf8(bytes) {
-        Ok(text) => text,
-        Err(e) => {
-            parsed.lines = count_lines(&bytes[..e.valid_up_to()]);
-            parsed.fault = Some(Fault::NotText);
-            return parsed;
-        }
-    };
-    let outcome = if bytes.contains(&b'"') {
-        quoted(bytes, layout, &mut parsed)
-    } else {
-        plain(text, layout, &mut parsed)
-    };
+    if let Err(e) = std::str::from_utf8(bytes) {
+        parsed.lines = count_lines(&bytes[..e.valid_up_to()]);
+        parsed.fault = Some(Fault::NotText);
+        return parsed;
+    }
+    let quotes = bytes.contains(&b'"');
+    let outcome = if quotes { quoted(bytes, layout, &mut parsed) } else { plain(bytes, layout, &mut parsed) };
     parsed.fault = outcome.err();
     parsed
 }
@@ -45,11 +40,11 @@ fn count_lines(bytes: &[u8]) -> u64 {
 }
 
 /// Lines without quotes: split at the delimiter, nothing copied.
-fn plain(text: &str, layout: &Layout, parsed: &mut Parsed) -> Result<(), Fault> {
-    for line in text.split_terminator('\n') {
-        let line = line.strip_suffix('\r').unwrap_or(line);
+fn plain(bytes: &[u8], layout: &Layout, parsed: &mut Parsed) -> Result<(), Fault> {
+    for line in bytes.strip_suffix(b"\n").unwrap_or(bytes).split(|&b| b == b'\n') {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
         if !line.is_empty() {
-            row(line.split(char::from(layout.delimiter)), layout, parsed)?;
+            row(line.split(|&b| b == layout.delimiter), layout, parsed)?;
         }
         parsed.lines += 1;
     }
@@ -67,13 +62,13 @@ fn quoted(bytes: &[u8], layout: &Layout, parsed: &mut Parsed) -> Result<(), Faul
         // The whole piece is valid text and every length is accepted, so that a record cannot fail otherwise.
         let record = record.map_err(|_| Fault::NotText)?;
         parsed.lines = record.position().map_or(0, |p| p.line() - 1);
-        row(record.iter(), layout, parsed)?;
+        row(record.iter().map(str::as_bytes), layout, parsed)?;
     }
     parsed.lines = count_lines(bytes);
     Ok(())
 }
 
-fn row<'a>(cells: impl Iterator<Item = &'a str>, layout: &Layout, parsed: &mut Parsed) -> Result<(), Fault> {
+fn row<'a>(cells: impl Iterator<Item = &'a [u8]>, layout: &Layout, parsed: &mut Parsed) -> Result<(), Fault> {
     let mut found = 0;
     let mut bad = None;
     for (column, cell) in cells.enumerate() {
@@ -81,9 +76,9 @@ fn row<'a>(cells: impl Iterator<Item = &'a str>, layout: &Layout, parsed: &mut P
         match layout.uses.get(column) {
             Some(Use::Feature) => match number(cell) {
                 Some(value) => parsed.values.push(value),
-                None => bad = bad.or(Some(Fault::NotNumeric { column, cell: cell.trim().to_owned() })),
+                None => bad = bad.or(Some(Fault::NotNumeric { column, cell: text(cell) })),
             },
-            Some(Use::Id) => parsed.ids.push(cell.trim().to_owned()),
+            Some(Use::Id) => parsed.ids.push(text(cell)),
             Some(Use::Nothing) | None => {}
         }
     }
@@ -94,7 +89,6 @@ fn row<'a>(cells: impl Iterator<Item = &'a str>, layout: &Layout, parsed: &mut P
     bad.map_or(Ok(()), Err)
 }
 
-/// Straight to `f32`: through `f64` a number would be rounded twice and could end on another bit.
-fn number(cell: &str) -> Option<f32> {
-    cell.parse().ok().or_else(|| cell.trim().parse().ok())
+fn text(cell: &[u8]) -> String {
+    String::from_utf8_lossy(cell).trim().to_owned()
 }

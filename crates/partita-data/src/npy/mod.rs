@@ -11,33 +11,35 @@ use crate::mapped::{Mapped, map};
 use crate::open::OpenOptions;
 use memmap2::Mmap;
 use std::fs::File;
+use std::ops::Range;
 use std::path::Path;
 
 /// Open a `.npy` file of features.
 pub(crate) fn open(path: &Path, file: &File, options: &OpenOptions) -> Result<Features> {
     let map = map(path, file)?;
     let len = map.len();
-    open_region(path, "the array", map, 0, len, options)
+    open_region(path, file, "the array", map, 0..len, options)
 }
 
-/// Open an array that lies in bytes `start .. end` of a mapped file.
+/// Open an array that lies in a region of a mapped file.
 pub(crate) fn open_region(
     path: &Path,
+    file: &File,
     what: &str,
     map: Mmap,
-    start: usize,
-    end: usize,
+    region: Range<usize>,
     options: &OpenOptions,
 ) -> Result<Features> {
-    let header = Header::read(path, &mut &map[start..end])?;
+    let header = Header::read(path, &mut &map[region.clone()])?;
     let (n, m) = matrix_shape(path, what, &header.shape)?;
-    let values = header.check_size(path, (end - start) as u64)?;
-    let offset = start + header.len;
+    let values = header.check_size(path, region.len() as u64)?;
+    let place = (region.start + header.len, values);
+    let storage = Storage::Mapped(Mapped::new(path, file, map, place, header.encoding)?);
     if !header.fortran || n == 1 || m == 1 {
-        return Features::new(path, Storage::Mapped(Mapped::new(map, offset, values, header.encoding)), n, m);
+        return Features::new(path, storage, n, m);
     }
     check_fortran(path, what, &header.shape)?;
-    transpose::rows(path, &Storage::Mapped(Mapped::new(map, offset, values, header.encoding)), n, m, options)
+    transpose::rows(path, &storage, n, m, options)
 }
 
 /// Fortran order scatters the pixels of an image over the file in another order than rows have them.

@@ -24,7 +24,7 @@ pub(crate) fn rows(
     for start in (0..n).step_by(height) {
         let count = height.min(n - start);
         for j in 0..m {
-            columns.read(j * n + start, &mut column[..count]);
+            columns.read(j * n + start, &mut column[..count])?;
             for (i, value) in column[..count].iter().enumerate() {
                 block[i * m + j] = *value;
             }

@@ -8,7 +8,7 @@
 //! rows cannot feel. Prices are kept as δ and not as a: at λ = 1e4 the differences of a that matter are near rounding.
 
 use super::cholesky::{Matrix, lanes};
-use super::lanes::{Lane, WIDTH, vectorised};
+use super::lanes::{Kernel, Lane, Packed, WIDTH, accumulate, vectorised};
 use super::{Problem, Solved, Workspace};
 use crate::objective::Fairness;
 
@@ -120,11 +120,7 @@ fn mismatch(fairness: Fairness, problem: &Problem<'_>, space: &mut Space) -> f64
 /// Newton's direction from the links of the last answers; returns the slope along it.
 fn newton_direction(space: &mut Space) -> f64 {
     space.hessian.clear(space.price.len());
-    vectorised(|| {
-        space.hessian.add_products(&space.rows);
-        space.hessian.laplacian(&space.bend);
-        space.hessian.factor();
-    });
+    vectorised(Factor { hessian: &mut space.hessian, rows: &space.rows, bend: &space.bend });
     space.direction.clone_from(&space.slope);
     space.hessian.solve(&mut space.direction);
     space.direction.iter().zip(&space.slope).map(|(d, g)| d * g).sum()
@@ -179,28 +175,63 @@ fn respond<A: Answer>(answer: &A, ws: &mut Workspace) {
     ws.labels.resize(blocks * k, [0.0; WIDTH]);
     ws.total.clear();
     ws.total.resize(k, [0.0; WIDTH]);
-    vectorised(|| {
-        for b in 0..blocks {
-            let labels = &mut ws.labels[b * k..(b + 1) * k];
-            let cells = &packed.cells[b * k..(b + 1) * k];
-            let scale =
-                answer.answer(cells, &space.gap, top, &mut space.memory[b], labels, &mut space.link[..k]);
-            accumulate(&mut ws.total, labels, &packed.share[b]);
-            let rows = &mut space.rows[b * WIDTH * stride..(b + 1) * WIDTH * stride];
-            scatter(&space.link, &scale, &packed.share[b], rows);
-        }
+    vectorised(Respond {
+        answer,
+        packed,
+        top,
+        gap: &space.gap,
+        link: &mut space.link[..k],
+        rows: &mut space.rows,
+        memory: &mut space.memory,
+        labels: &mut ws.labels,
+        total: &mut ws.total,
     });
     space.demand.clear();
     space.demand.extend(ws.total.iter().zip(&packed.fixed).map(|(t, f)| f + t.iter().sum::<f64>()));
 }
 
-/// total += share · labels.
-#[inline(always)]
-pub(super) fn accumulate(total: &mut [Lane], labels: &[Lane], share: &Lane) {
-    for (total, label) in total.iter_mut().zip(labels) {
-        for r in 0..WIDTH {
-            total[r] += share[r] * label[r];
+/// All rows' answers in one loop.
+struct Respond<'a, A> {
+    answer: &'a A,
+    packed: &'a Packed,
+    top: f64,
+    gap: &'a [f64],
+    link: &'a mut [Lane],
+    rows: &'a mut [Lane],
+    memory: &'a mut [Lane],
+    labels: &'a mut [Lane],
+    total: &'a mut [Lane],
+}
+
+impl<A: Answer> Kernel for Respond<'_, A> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let (k, stride) = (self.packed.k, WIDTH * lanes(self.packed.k));
+        for (b, share) in self.packed.share.iter().enumerate() {
+            let labels = &mut self.labels[b * k..(b + 1) * k];
+            let cells = &self.packed.cells[b * k..(b + 1) * k];
+            let scale = self.answer.answer(cells, self.gap, self.top, &mut self.memory[b], labels, self.link);
+            accumulate(self.total, labels, share);
+            scatter(self.link, &scale, share, &mut self.rows[b * stride..(b + 1) * stride]);
         }
+    }
+}
+
+/// The Hessian and its factor.
+struct Factor<'a> {
+    hessian: &'a mut Matrix,
+    rows: &'a [Lane],
+    bend: &'a [f64],
+}
+
+impl Kernel for Factor<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        self.hessian.add_products(self.rows);
+        self.hessian.laplacian(self.bend);
+        self.hessian.factor();
     }
 }
 

@@ -4,8 +4,7 @@
 //! both are one pass: y ← (σ + r y)/Σ(σ + r y), r_k = λ u_k/ȳ_k. Only ratios y/ȳ within a cluster enter, so a cluster
 //! whose σ underflowed in every row is started from σ scaled by its largest entry.
 
-use super::dual::accumulate;
-use super::lanes::{Lane, Packed, WIDTH, vectorised};
+use super::lanes::{Kernel, Lane, Packed, WIDTH, accumulate, vectorised};
 use super::{Problem, PseudoLabels, Solved, Surrogate, Workspace};
 use crate::objective::Batch;
 use crate::simplex::TINY;
@@ -32,7 +31,7 @@ impl PseudoLabels for Em {
     }
 
     fn solve(&self, problem: &Problem<'_>, y: &mut [f64], ws: &mut Workspace) -> Solved {
-        ws.packed.pack(problem.batch, f64::exp);
+        ws.packed.pack_sigma(problem.batch, 0.0);
         ws.labels.clone_from(&ws.packed.cells);
         ws.packed.mean(&ws.labels, &mut ws.dual.demand);
         for k in 0..ws.packed.k {
@@ -69,18 +68,33 @@ fn iterate(problem: &Problem<'_>, ws: &mut Workspace) -> f64 {
     rate.extend(problem.prior.iter().zip(&ws.dual.demand).map(|(u, m)| problem.lambda * u / m.max(TINY)));
     ws.total.clear();
     ws.total.resize(packed.k, [0.0; WIDTH]);
-    let change = vectorised(|| {
-        let mut change = [0.0; WIDTH];
-        let blocks = packed.cells.chunks_exact(packed.k).zip(ws.labels.chunks_exact_mut(packed.k));
-        for ((sigma, labels), share) in blocks.zip(&packed.share) {
-            update(sigma, rate, labels, &mut change);
-            accumulate(&mut ws.total, labels, share);
-        }
-        change
-    });
+    let change = vectorised(Step { packed, rate, labels: &mut ws.labels, total: &mut ws.total });
     ws.dual.demand.clear();
     ws.dual.demand.extend(ws.total.iter().zip(&packed.fixed).map(|(t, f)| f + t.iter().sum::<f64>()));
     change.into_iter().fold(0.0, f64::max)
+}
+
+/// All rows' new labels and their weighted sum.
+struct Step<'a> {
+    packed: &'a Packed,
+    rate: &'a [f64],
+    labels: &'a mut [Lane],
+    total: &'a mut [Lane],
+}
+
+impl Kernel for Step<'_> {
+    type Output = Lane;
+    #[inline(always)]
+    fn run(self) -> Lane {
+        let mut change = [0.0; WIDTH];
+        let k = self.packed.k;
+        let blocks = self.packed.cells.chunks_exact(k).zip(self.labels.chunks_exact_mut(k));
+        for ((sigma, labels), share) in blocks.zip(&self.packed.share) {
+            update(sigma, self.rate, labels, &mut change);
+            accumulate(self.total, labels, share);
+        }
+        change
+    }
 }
 
 /// y ← (σ + r y)/Σ(σ + r y) for eight rows.

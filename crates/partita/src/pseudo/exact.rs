@@ -9,8 +9,8 @@ use super::{Coupling, Problem, PseudoLabels, Solved, Surrogate, Workspace};
 use crate::objective::Fairness;
 use crate::simplex::SIGMA_FLOOR;
 
-/// A root is good enough for one last Newton step, which squares the error, when Σ y errs by less than this.
-const NEARLY_ONE: f64 = 1e-8;
+/// A relative step of a root that leaves only its square as an error.
+const SHORT_STEP: f64 = 1e-6;
 /// Newton steps for a root; a few suffice, extreme predictions need some tens.
 const ROOT_STEPS: usize = 100;
 /// Newton steps for the scalar equation that gives the first price under weak fairness.
@@ -51,7 +51,7 @@ impl PseudoLabels for Exact {
     }
 
     fn solve(&self, problem: &Problem<'_>, y: &mut [f64], ws: &mut Workspace) -> Solved {
-        ws.packed.pack(problem.batch, |l| l.exp().max(SIGMA_FLOOR));
+        ws.packed.pack_sigma(problem.batch, SIGMA_FLOOR);
         ws.packed.mean(&ws.packed.cells, &mut ws.dual.demand);
         ws.dual.price.clear();
         for (mean, prior) in ws.dual.demand.iter().zip(problem.prior) {
@@ -84,7 +84,10 @@ fn first_price(fairness: Fairness, ratio: f64, lambda: f64) -> f64 {
     }
 }
 
-/// y = σ/(ν + gap) with ν = μ − max δ; `memory` keeps μ.
+/// y = σ/(ν + gap) with ν = μ − max δ the root of s(ν) = Σ y = 1; `memory` keeps μ.
+///
+/// 1/s is concave and rising, so Newton's steps on 1/s − 1 come from the left for good after at most one step. They
+/// stay between max(σ − gap) > 0, where one term alone is 1, and 1, beyond which s is too small.
 struct ReverseAnswer;
 
 impl Answer for ReverseAnswer {
@@ -98,62 +101,77 @@ impl Answer for ReverseAnswer {
         labels: &mut [Lane],
         link: &mut [Lane],
     ) -> Lane {
-        let nu = root(cells, gap, std::array::from_fn(|r| memory[r] - top));
+        let low = lower_bound(cells, gap);
+        let high: Lane = std::array::from_fn(|r| if low[r] > 1.0 { low[r] } else { 1.0 });
+        let mut nu: Lane = std::array::from_fn(|r| (memory[r] - top).clamp(low[r], high[r]));
+        let mut step = [0.0; WIDTH];
+        for _ in 0..ROOT_STEPS {
+            let (sum, slope) = weigh(cells, gap, &nu, labels, link);
+            let mut longest = 0.0;
+            for r in 0..WIDTH {
+                let next = (nu[r] + sum[r] * (sum[r] - 1.0) / slope[r]).clamp(low[r], high[r]);
+                step[r] = next - nu[r];
+                let length = (step[r] / nu[r]).abs();
+                longest = if length > longest { length } else { longest };
+                nu[r] = next;
+            }
+            if longest < SHORT_STEP {
+                break;
+            }
+        }
         *memory = std::array::from_fn(|r| nu[r] + top);
-        let (mut sum, mut links) = ([0.0; WIDTH], [0.0; WIDTH]);
-        for k in 0..gap.len() {
-            for r in 0..WIDTH {
-                let inverse = 1.0 / (nu[r] + gap[k]);
-                let y = cells[k][r] * inverse;
-                labels[k][r] = y;
-                link[k][r] = y * inverse;
-                sum[r] += y;
-                links[r] += y * inverse;
-            }
-        }
-        let inverse: Lane = std::array::from_fn(|r| 1.0 / sum[r]);
-        for label in labels.iter_mut() {
-            for r in 0..WIDTH {
-                label[r] *= inverse[r];
-            }
-        }
-        std::array::from_fn(|r| 1.0 / links[r])
+        finish(&step, labels, link)
     }
 }
 
-/// The roots ν of s(ν) = Σ σ/(ν + gap) = 1 of eight rows.
-///
-/// 1/s is concave and rising, so Newton's steps on 1/s − 1 come from the left for good after at most one step; they
-/// stay between max(σ − gap) > 0, where one term alone is 1, and 1, where s can no longer reach it.
+/// max(σ − gap) of eight rows.
 #[inline(always)]
-fn root(cells: &[Lane], gap: &[f64], guess: Lane) -> Lane {
-    let mut low = [0.0f64; WIDTH];
-    for k in 0..gap.len() {
+fn lower_bound(cells: &[Lane], gap: &[f64]) -> Lane {
+    let mut low = [0.0; WIDTH];
+    for (cell, gap) in cells.iter().zip(gap) {
         for r in 0..WIDTH {
-            let alone = cells[k][r] - gap[k];
+            let alone = cell[r] - gap;
             low[r] = if alone > low[r] { alone } else { low[r] };
         }
     }
-    let high: Lane = std::array::from_fn(|r| if low[r] > 1.0 { low[r] } else { 1.0 });
-    let mut nu: Lane = std::array::from_fn(|r| guess[r].clamp(low[r], high[r]));
-    for _ in 0..ROOT_STEPS {
-        let (mut s, mut q) = ([0.0; WIDTH], [0.0; WIDTH]);
-        for k in 0..gap.len() {
-            for r in 0..WIDTH {
-                let inverse = 1.0 / (nu[r] + gap[k]);
-                let y = cells[k][r] * inverse;
-                s[r] += y;
-                q[r] += y * inverse;
-            }
-        }
-        let mut worst = 0.0f64;
+    low
+}
+
+/// y into `labels` and 1/(ν + gap) into `inverses`; returns s = Σ y and −s′ = Σ y/(ν + gap).
+#[inline(always)]
+fn weigh(cells: &[Lane], gap: &[f64], nu: &Lane, labels: &mut [Lane], inverses: &mut [Lane]) -> (Lane, Lane) {
+    let (mut sum, mut slope) = ([0.0; WIDTH], [0.0; WIDTH]);
+    for (((cell, gap), label), inverse) in cells.iter().zip(gap).zip(labels).zip(inverses) {
         for r in 0..WIDTH {
-            nu[r] = (nu[r] + s[r] * (s[r] - 1.0) / q[r]).clamp(low[r], high[r]);
-            worst = worst.max((s[r] - 1.0).abs());
-        }
-        if worst < NEARLY_ONE {
-            break;
+            inverse[r] = 1.0 / (nu[r] + gap);
+            label[r] = cell[r] * inverse[r];
+            sum[r] += label[r];
+            slope[r] += label[r] * inverse[r];
         }
     }
-    nu
+    (sum, slope)
+}
+
+/// Carry labels and inverses along the last, short step of ν without dividing again, turn the inverses into the links
+/// q = y/(ν + gap), and normalise the labels. Returns 1/Σq.
+#[inline(always)]
+fn finish(step: &Lane, labels: &mut [Lane], links: &mut [Lane]) -> Lane {
+    let (mut sum, mut total) = ([0.0; WIDTH], [0.0; WIDTH]);
+    for (label, link) in labels.iter_mut().zip(links) {
+        for r in 0..WIDTH {
+            let x = step[r] * link[r];
+            let shrink = 1.0 - x + x * x;
+            label[r] *= shrink;
+            link[r] *= label[r] * shrink;
+            sum[r] += label[r];
+            total[r] += link[r];
+        }
+    }
+    let inverse: Lane = std::array::from_fn(|r| 1.0 / sum[r]);
+    for label in labels {
+        for r in 0..WIDTH {
+            label[r] *= inverse[r];
+        }
+    }
+    std::array::from_fn(|r| 1.0 / total[r])
 }

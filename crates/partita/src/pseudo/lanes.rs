@@ -9,10 +9,85 @@ pub(super) const WIDTH: usize = 8;
 /// One number for each of the eight rows.
 pub(super) type Lane = [f64; WIDTH];
 
-/// Run `work` compiled for the widest vectors this machine has.
+/// A loop to be compiled once for every width of vectors a machine may have. Everything it calls must be inlined
+/// into it, or it is compiled for the narrowest.
+pub(super) trait Kernel {
+    /// Its result.
+    type Output;
+    /// Run it; must be `#[inline(always)]`.
+    fn run(self) -> Self::Output;
+}
+
+struct Dispatched<T>(T);
+
+impl<T: Kernel> pulp::WithSimd for Dispatched<T> {
+    type Output = T::Output;
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) -> T::Output {
+        self.0.run()
+    }
+}
+
+/// Run a kernel with the widest vectors this machine has.
+pub(super) fn vectorised<T: Kernel>(kernel: T) -> T::Output {
+    pulp::Arch::new().dispatch(Dispatched(kernel))
+}
+
+/// exp of eight numbers to a few units in the last place; below −708 it stays at exp(−708) = 3e-308.
 #[inline(always)]
-pub(super) fn vectorised<R>(work: impl FnOnce() -> R) -> R {
-    pulp::Arch::new().dispatch(work)
+pub(super) fn exp(x: &Lane) -> Lane {
+    /// 1.5 · 2⁵²: adding it rounds to an integer, which is then in the low bits.
+    const ROUND: f64 = 6_755_399_441_055_744.0;
+    const LN_2_HIGH: f64 = 0.693_147_180_369_123_8;
+    const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
+    let mut out = [0.0; WIDTH];
+    for r in 0..WIDTH {
+        let x = x[r].clamp(-708.0, 708.0);
+        let rounded = x * std::f64::consts::LOG2_E + ROUND;
+        let n = rounded - ROUND;
+        let rest = (x - n * LN_2_HIGH) - n * LN_2_LOW;
+        // Taylor's series to the 13th power; |rest| < 0.35, so what is left out is below 1e-17.
+        let mut sum = 1.0 / 6_227_020_800.0;
+        for c in FACTORIALS {
+            sum = sum * rest + 1.0 / c;
+        }
+        out[r] = sum * f64::from_bits(rounded.to_bits().wrapping_add(1023) << 52);
+    }
+    out
+}
+
+/// 12!, 11!, …, 1!, 0!.
+const FACTORIALS: [f64; 13] = [
+    479_001_600.0,
+    39_916_800.0,
+    3_628_800.0,
+    362_880.0,
+    40_320.0,
+    5_040.0,
+    720.0,
+    120.0,
+    24.0,
+    6.0,
+    2.0,
+    1.0,
+    1.0,
+];
+
+/// `lane ← exp(lane)`, not below `floor`.
+struct Exponentiate<'a> {
+    cells: &'a mut [Lane],
+    floor: f64,
+}
+
+impl Kernel for Exponentiate<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        for cell in self.cells {
+            let value = exp(cell);
+            *cell = std::array::from_fn(|r| if value[r] > self.floor { value[r] } else { self.floor });
+        }
+    }
 }
 
 /// The rows without a known label, eight to a block; the last block is filled with rows of no weight.
@@ -20,7 +95,7 @@ pub(super) fn vectorised<R>(work: impl FnOnce() -> R) -> R {
 pub(super) struct Packed {
     /// Number of clusters.
     pub k: usize,
-    /// A function of ln σ, shape `[blocks, k]`.
+    /// σ or a multiple of ln σ, shape `[blocks, k]`.
     pub cells: Vec<Lane>,
     /// w_i/Σw, shape `[blocks]`.
     pub share: Vec<Lane>,
@@ -29,8 +104,14 @@ pub(super) struct Packed {
 }
 
 impl Packed {
-    /// Pack `cell(ln σ)` of every unknown row.
-    pub fn pack(&mut self, batch: Batch<'_>, cell: impl Fn(f64) -> f64) {
+    /// Pack σ of every unknown row, not below `floor`.
+    pub fn pack_sigma(&mut self, batch: Batch<'_>, floor: f64) {
+        self.pack(batch, 1.0);
+        vectorised(Exponentiate { cells: &mut self.cells, floor });
+    }
+
+    /// Pack `factor` · ln σ of every unknown row.
+    pub fn pack(&mut self, batch: Batch<'_>, factor: f64) {
         self.k = batch.k;
         self.cells.clear();
         self.share.clear();
@@ -46,11 +127,11 @@ impl Packed {
                 lane = 0;
                 self.share.push([0.0; WIDTH]);
                 // The block starts as eight copies of its first row, which no later code can trip over.
-                self.cells.extend(row.log_sigma.iter().map(|l| [cell(*l); WIDTH]));
+                self.cells.extend(row.log_sigma.iter().map(|l| [factor * l; WIDTH]));
             } else {
                 let block = self.cells.len() - batch.k;
                 for (cells, l) in self.cells[block..].iter_mut().zip(row.log_sigma) {
-                    cells[lane] = cell(*l);
+                    cells[lane] = factor * l;
                 }
             }
             if let Some(share) = self.share.last_mut() {
@@ -89,6 +170,16 @@ impl Packed {
     }
 }
 
+/// total += share · labels.
+#[inline(always)]
+pub(super) fn accumulate(total: &mut [Lane], labels: &[Lane], share: &Lane) {
+    for (total, label) in total.iter_mut().zip(labels) {
+        for r in 0..WIDTH {
+            total[r] += share[r] * label[r];
+        }
+    }
+}
+
 /// Σ over the eight rows of a·b.
 #[inline(always)]
 pub(super) fn dot(a: &Lane, b: &Lane) -> f64 {
@@ -105,12 +196,22 @@ mod tests {
     use crate::objective::testing::sample;
     use proptest::prelude::*;
 
+    #[test]
+    fn exp_is_that_of_the_standard_library() {
+        for i in 0..20_000 {
+            let x = -705.0 + 0.0353 * f64::from(i);
+            let value = exp(&[x; WIDTH]);
+            assert!((value[3] / x.exp() - 1.0).abs() < 1e-14, "exp({x}) = {}", value[3]);
+        }
+        assert!(exp(&[-1e300; WIDTH])[0] < 1e-300 && exp(&[0.0; WIDTH])[7] == 1.0);
+    }
+
     proptest! {
         #[test]
         fn unpacking_undoes_packing(s in sample()) {
             let l = s.log_sigma();
             let mut packed = Packed::default();
-            packed.pack(s.batch(&l), |l| l);
+            packed.pack(s.batch(&l), 1.0);
             let mut out = vec![f64::NAN; l.len()];
             Packed::unpack(&packed.cells, s.batch(&l), &mut out);
             for ((row, out), known) in l.chunks(s.k).zip(out.chunks(s.k)).zip(&s.known) {

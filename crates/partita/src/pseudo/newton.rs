@@ -86,6 +86,13 @@ fn start(problem: &Problem<'_>, y: &mut [f64], space: &mut Space) {
             y.fill(0.0);
             y[label] = 1.0;
         }
+    }
+    normalise(y, problem.batch.k);
+}
+
+/// Take rounding out of the rows' sums.
+fn normalise(y: &mut [f64], k: usize) {
+    for y in y.chunks_exact_mut(k) {
         let sum: f64 = y.iter().sum();
         y.iter_mut().for_each(|y| *y /= sum);
     }
@@ -175,6 +182,7 @@ fn backtrack(
         for ((y, base), d) in y.iter_mut().zip(&space.base).zip(&space.direction) {
             *y = base + step * d;
         }
+        normalise(y, problem.batch.k);
         // Near the optimum the decrease drowns in rounding; the full step is right there.
         let rounding = f64::EPSILON * (1.0 + before.abs()) * 10.0;
         if surrogate.loss_in(problem, y, &mut space.mean) <= before + SUFFICIENT * step * slope + rounding {

@@ -1,5 +1,7 @@
 //! Arrow IPC, as files (also called Feather version 2) and as streams.
 
+mod check;
+
 use crate::columns::Collector;
 use crate::error::{DataError, Result};
 use crate::features::Features;
@@ -19,9 +21,10 @@ const FORMAT: &str = "Arrow";
 pub(crate) fn open_file(path: &Path, file: &File, options: &OpenOptions) -> Result<Features> {
     guarded(path, FORMAT, || {
         let map = mapped::map(path, file)?;
+        check::file(&map).map_err(|problem| DataError::corrupt(path, FORMAT, problem))?;
         let reader = FileReader::try_new(Cursor::new(&map[..]), None).map_err(|e| corrupt(path, e))?;
         let schema = reader.schema();
-        collect(path, &schema, reader, options)
+        collect(path, map.len(), &schema, reader, options)
     })
 }
 
@@ -29,19 +32,21 @@ pub(crate) fn open_file(path: &Path, file: &File, options: &OpenOptions) -> Resu
 pub(crate) fn open_stream(path: &Path, file: &File, options: &OpenOptions) -> Result<Features> {
     guarded(path, FORMAT, || {
         let map = mapped::map(path, file)?;
+        check::stream(&map).map_err(|problem| DataError::corrupt(path, FORMAT, problem))?;
         let reader = StreamReader::try_new(Cursor::new(&map[..]), None).map_err(|e| corrupt(path, e))?;
         let schema = reader.schema();
-        collect(path, &schema, reader, options)
+        collect(path, map.len(), &schema, reader, options)
     })
 }
 
 fn collect(
     path: &Path,
+    len: usize,
     schema: &Schema,
     batches: impl Iterator<Item = std::result::Result<RecordBatch, ArrowError>>,
     options: &OpenOptions,
 ) -> Result<Features> {
-    let mut collector = Collector::new(path, schema, options)?;
+    let mut collector = Collector::new(path, len as u64, schema, options)?;
     let projection = collector.projection();
     for batch in batches {
         let batch = batch.and_then(|b| b.project(&projection)).map_err(|e| corrupt(path, e))?;

@@ -1,16 +1,19 @@
 //! Parquet: a column of lists, or many columns of numbers, decoded batch by batch.
 
+mod check;
+mod thrift;
+
 use crate::columns::{self, Collector};
 use crate::error::{DataError, Result};
 use crate::features::Features;
 use crate::guard::guarded;
 use crate::labels::{self, Labels};
+use crate::mapped;
 use crate::open::OpenOptions;
 use crate::roles::Kind;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::ParquetMetaData;
 use std::fs::File;
 use std::path::Path;
 
@@ -22,9 +25,10 @@ type Builder = ParquetRecordBatchReaderBuilder<File>;
 
 /// Open a Parquet file of features.
 pub(crate) fn open(path: &Path, file: File, options: &OpenOptions) -> Result<Features> {
+    let len = file.metadata().map_err(DataError::io(path, "read"))?.len();
     guarded(path, FORMAT, || {
         let builder = checked(path, file)?;
-        let mut collector = Collector::new(path, builder.schema(), options)?;
+        let mut collector = Collector::new(path, len, builder.schema(), options)?;
         for batch in read(path, builder, collector.projection())? {
             collector.add(&batch.map_err(|e| DataError::corrupt(path, FORMAT, e.to_string()))?)?;
         }
@@ -58,27 +62,14 @@ pub(crate) fn read_labels(path: &Path, file: File) -> Result<Labels> {
     })
 }
 
-/// Read the footer and hold every place and size in it against the file's length, before anything is allocated.
+/// Read the footer and hold every place and size against the file, before anything is allocated for them.
 fn checked(path: &Path, file: File) -> Result<Builder> {
-    let len = file.metadata().map_err(DataError::io(path, "read"))?.len();
+    let map = mapped::map(path, &file)?;
+    let corrupt = |problem| DataError::corrupt(path, FORMAT, problem);
+    check::footer(&map).map_err(corrupt)?;
     let builder = Builder::try_new(file).map_err(|e| explain(path, e))?;
-    check_places(builder.metadata(), len).map_err(|problem| DataError::corrupt(path, FORMAT, problem))?;
+    check::columns(builder.metadata(), &map).map_err(corrupt)?;
     Ok(builder)
-}
-
-fn check_places(metadata: &ParquetMetaData, len: u64) -> std::result::Result<(), String> {
-    for (g, group) in metadata.row_groups().iter().enumerate() {
-        for column in group.columns() {
-            let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
-            let size = column.compressed_size();
-            let end = start.checked_add(size).and_then(|end| u64::try_from(end).ok());
-            if start < 0 || size < 0 || end.is_none_or(|end| end > len) {
-                let name = column.column_path();
-                return Err(format!("column {name} of row group {g} lies outside the file's {len} bytes"));
-            }
-        }
-    }
-    Ok(())
 }
 
 /// A reader of some columns whose batches hold a bounded number of values.
