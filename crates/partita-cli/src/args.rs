@@ -2,7 +2,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
-use partita::linear::{Init, Loss, Prepare, Refresh};
+use partita::linear::{Dims, Init, Loss, Prepare, Refresh};
 use std::path::PathBuf;
 
 /// Cluster by deciding: decisive, fair, max-margin clusters of feature vectors, without labels.
@@ -107,8 +107,11 @@ pub struct MethodArgs {
     #[arg(long, default_value_t = Loss::Strong)]
     pub loss: Loss,
     /// How rows are prepared
-    #[arg(long, value_enum, default_value_t = PrepareArg::Sphere)]
+    #[arg(long, value_enum, default_value_t = PrepareArg::Auto)]
     pub prepare: PrepareArg,
+    /// Numbers of a row to train on: auto (at most 128 principal components), full, or how many
+    #[arg(long, value_parser = dims, default_value = "auto")]
+    pub dims: Dims,
     /// Where training starts
     #[arg(long, value_enum, default_value_t = InitArg::Auto)]
     pub init: InitArg,
@@ -149,6 +152,8 @@ pub struct MethodArgs {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum PrepareArg {
+    /// centre for few features; sphere or floor for many
+    Auto,
     /// As they are
     None,
     /// Subtract the mean
@@ -159,16 +164,20 @@ pub enum PrepareArg {
     L2,
     /// Subtract the mean, divide rows by their norm, subtract the mean again
     Sphere,
+    /// Subtract each feature's smallest value, divide rows by their norm, subtract the mean
+    Floor,
 }
 
 impl From<PrepareArg> for Prepare {
     fn from(arg: PrepareArg) -> Self {
         match arg {
+            PrepareArg::Auto => Self::Auto,
             PrepareArg::None => Self::None,
             PrepareArg::Centre => Self::Centre,
             PrepareArg::Standardise => Self::Standardise,
             PrepareArg::L2 => Self::L2,
             PrepareArg::Sphere => Self::Sphere,
+            PrepareArg::Floor => Self::Floor,
         }
     }
 }
@@ -277,6 +286,15 @@ pub struct DemoArgs {
     /// Seed of all random choices
     #[arg(long, short, default_value_t = 0)]
     pub seed: u64,
+}
+
+/// auto, full or a number.
+fn dims(text: &str) -> Result<Dims, String> {
+    match text {
+        "auto" => Ok(Dims::Auto),
+        "full" => Ok(Dims::Full),
+        _ => text.parse().map(Dims::Exactly).map_err(|_| "write auto, full or a number".to_owned()),
+    }
 }
 
 /// A number of bytes such as 500M or 2G.

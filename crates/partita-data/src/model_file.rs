@@ -25,6 +25,7 @@ pub struct ModelFile {
 #[derive(Serialize, Deserialize)]
 struct ViewRecord {
     width: usize,
+    centred: bool,
     normalise: bool,
 }
 
@@ -49,8 +50,9 @@ impl ModelFile {
         for (i, view) in model.views.iter().enumerate().filter(|(_, v)| !v.centre.is_empty()) {
             tensor(&format!("centre.{i}"), vec![view.width], &view.centre);
         }
-        let records: Vec<ViewRecord> =
-            model.views.iter().map(|v| ViewRecord { width: v.width, normalise: v.normalise }).collect();
+        let record =
+            |v: &View| ViewRecord { width: v.width, centred: !v.centre.is_empty(), normalise: v.normalise };
+        let records: Vec<ViewRecord> = model.views.iter().map(record).collect();
         let mut text = |key: &str, value: String| file.metadata.insert(key.to_owned(), value);
         text("format", FORMAT.to_owned());
         text("version", self.version.clone());
@@ -87,9 +89,9 @@ impl ModelFile {
         let bias = take("bias", &[params.k])?;
         let average = take("average", &[m])?;
         let mut views = Vec::with_capacity(records.len());
-        for (i, ViewRecord { width, normalise }) in records.into_iter().enumerate() {
+        for (i, ViewRecord { width, centred, normalise }) in records.into_iter().enumerate() {
             let name = format!("centre.{i}");
-            let centre = if has_centre(&params) { take(&name, &[width])? } else { Vec::new() };
+            let centre = if centred { take(&name, &[width])? } else { Vec::new() };
             views.push(View { width, centre, normalise });
         }
         if params.k < 2 || m == 0 {
@@ -100,10 +102,6 @@ impl ModelFile {
         }
         Ok(Self { model: Model { views, weight, bias, average }, params, version })
     }
-}
-
-fn has_centre(params: &Params) -> bool {
-    params.prepare.centres_first()
 }
 
 fn json(path: &Path, value: &impl Serialize) -> Result<String> {
@@ -122,7 +120,7 @@ mod tests {
         let (values, _) = crate::digits();
         let digits = crate::Features::from_vec(values, 64).unwrap();
         let directory = tempfile::tempdir().unwrap();
-        for prepare in [Prepare::None, Prepare::Centre, Prepare::Standardise, Prepare::L2, Prepare::Sphere] {
+        for prepare in [Prepare::Auto, Prepare::None, Prepare::Centre, Prepare::Standardise, Prepare::L2] {
             let params = Params { restarts: 1, epochs: Some(1), prepare, ..Params::new(3) };
             let input = Input { widths: vec![30, 34], ..Input::new(&digits) };
             let found = fit(&input, &params, &Silent).unwrap();

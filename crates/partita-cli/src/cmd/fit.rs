@@ -81,6 +81,7 @@ fn params(args: &FitArgs) -> Result<Params> {
         gamma,
         prior: args.prior.as_deref().map(prior).transpose()?,
         prepare: method.prepare.into(),
+        dims: method.dims,
         init: method.init.into(),
         restarts: args.restarts,
         seed: args.seed,

@@ -16,11 +16,19 @@ use crate::pseudo::{Em, Exact, PseudoLabels, Renyi};
 use crate::report::{Flow, Observer, Progress, StopReason};
 use crate::rng::{Stream, stream};
 use rand::seq::{SliceRandom, index};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
 /// Restarts are compared on all rows up to this many, and on a random sample of so many beyond.
 const JUDGED_ROWS: usize = 20_000;
+
+/// Steps of the refinement, ...
+const REFINE_STEPS: usize = 40;
+/// ... its batches in units of those of the search, ...
+const REFINE_BATCHES: usize = 8;
+/// ... and its learning rate at the start.
+const REFINE_RATE: f64 = 0.625;
 
 /// A fitted model with what is known about the fit.
 #[derive(Debug, Clone)]
@@ -60,8 +68,8 @@ pub struct Report {
     pub agreement: f64,
     /// Rows on which restarts were compared.
     pub judged_rows: usize,
-    /// Passes over the data.
-    pub epochs: usize,
+    /// Steps of the search.
+    pub steps: usize,
     /// Rows of a batch.
     pub batch: usize,
     /// Why training stopped.
@@ -100,7 +108,8 @@ pub fn fit(input: &Input<'_>, params: &Params, observer: &dyn Observer) -> Resul
     let began = Instant::now();
     input.check(params.k)?;
     let checked = params.check(input.rows.n())?;
-    let preparation = Preparation::fit(input.rows, &input.widths, params.prepare, observer)?;
+    let mut preparation = Preparation::fit(input.rows, &input.widths, params.prepare, observer)?;
+    preparation.reduce(input.rows, params.dims, params.seed)?;
     let source = Source::new(input, &preparation)?;
     let run = Run { params, checked: &checked, source: &source, observer };
     let outcome = run.train()?;
@@ -128,75 +137,130 @@ struct Outcome {
     report: Report,
 }
 
+/// A stretch of training: so many steps on batches of one size.
+struct Stage {
+    name: &'static str,
+    steps: usize,
+    batch: usize,
+    em_iterations: usize,
+    schedule: Schedule,
+    /// Where its share of the progress bar begins and ends.
+    share: (f64, f64),
+}
+
 impl Run<'_> {
+    /// Search from many starts, keep the most promising, refine those, choose the best.
     fn train(&self) -> Result<Outcome> {
         let Params { k, seed, restarts, .. } = *self.params;
-        let heads = init::heads(self.source, k, self.params.init, restarts, seed)?;
+        let starts = restarts * self.checked.starts_per_restart;
+        let heads = init::heads(self.source, k, self.params.init, starts, seed)?;
         let mut stack = Stack::new(k, self.source.m(), &heads);
-        let mut trace = vec![Vec::new(); restarts];
-        let stop = self.descend(&mut stack, &mut trace)?;
+        let mut trace = vec![Vec::new(); starts];
         let sample = self.sample()?;
-        let judge = self.judge();
-        let scores: Vec<Score> = (0..stack.restarts.len())
-            .map(|at| {
-                score(&stack.head(at), &sample, &*judge, &self.checked.prior, self.checked.gamma)
-            })
-            .collect();
-        let best = (0..scores.len())
-            .min_by(|&a, &b| scores[a].loss.total_cmp(&scores[b].loss))
-            .expect("there is at least one restart");
-        let report = self.report(&stack, &scores, best, stop, trace.swap_remove(best), sample.rows.len())?;
+        let mut stop = self.descend(&self.search(), &mut stack, &mut trace)?;
+        if stop != StopReason::Interrupted {
+            let ranked = ranking(&self.score_all(&stack, &sample));
+            stack.keep(&ranked[..restarts]);
+            stop = self.descend(&self.refinement(), &mut stack, &mut trace)?;
+        }
+        let scores = self.score_all(&stack, &sample);
+        let best = ranking(&scores)[0];
+        let trace = std::mem::take(&mut trace[stack.restarts[best]]);
+        let report = self.report(&stack, &scores, best, stop, trace, sample.rows.len())?;
         Ok(Outcome { head: stack.head(best), report })
     }
 
-    /// All steps of all epochs.
-    fn descend(&self, stack: &mut Stack, trace: &mut [Vec<f64>]) -> Result<StopReason> {
+    fn score_all(&self, stack: &Stack, sample: &Batch) -> Vec<Score> {
+        let judge = self.judge();
+        (0..stack.restarts.len())
+            .into_par_iter()
+            .map(|at| score(&stack.head(at), sample, &*judge, &self.checked.prior, self.checked.gamma))
+            .collect()
+    }
+
+    /// Annealed training from the starts.
+    fn search(&self) -> Stage {
+        Stage {
+            name: "training",
+            steps: self.checked.steps,
+            batch: self.checked.batch,
+            em_iterations: self.em_iterations(),
+            schedule: Schedule {
+                rate: self.checked.rate,
+                hold: 0.6,
+                last_rate: 0.05,
+                gamma: self.checked.gamma,
+                anneal: self.checked.anneal,
+                anneal_until: 0.8,
+            },
+            share: (0.0, 0.8),
+        }
+    }
+
+    /// Larger batches bring out which of the remaining restarts has the lowest loss.
+    fn refinement(&self) -> Stage {
+        Stage {
+            name: "refining",
+            steps: REFINE_STEPS,
+            batch: (REFINE_BATCHES * self.checked.batch).min(self.source.n()),
+            em_iterations: 2 * self.em_iterations(),
+            schedule: Schedule {
+                rate: self.checked.rate * REFINE_RATE,
+                hold: 0.0,
+                last_rate: 0.0,
+                gamma: self.checked.gamma,
+                anneal: 1.0,
+                anneal_until: 1.0,
+            },
+            share: (0.8, 1.0),
+        }
+    }
+
+    fn em_iterations(&self) -> usize {
+        match self.params.solver {
+            Solver::Em { iterations } => iterations,
+            Solver::Exact => 0,
+        }
+    }
+
+    /// All steps of a stage.
+    fn descend(&self, stage: &Stage, stack: &mut Stack, trace: &mut [Vec<f64>]) -> Result<StopReason> {
         let n = self.source.n();
-        let batches = n.div_ceil(self.checked.batch);
-        let total = batches * self.checked.epochs;
-        let schedule = self.schedule();
-        let mut labelling = self.labelling();
+        let batches = n.div_ceil(stage.batch);
+        let mut labelling = self.labelling(stage.em_iterations);
         let mut buffers = Buffers::default();
         let mut batch = Batch::default();
         let mut order: Vec<usize> = (0..n).collect();
-        for epoch in 0..self.checked.epochs {
-            order.shuffle(&mut stream(self.params.seed, Stream::Order, epoch as u64));
-            if let Labelling::Fixed(objective, labels) = &mut labelling {
-                self.label_all(stack, objective, labels)?;
-            }
-            let mut sums = vec![0.0; stack.restarts.len()];
-            for b in 0..batches {
-                batch.rows.clear();
-                batch.rows.extend_from_slice(&order[b * n / batches..(b + 1) * n / batches]);
-                self.source.gather(&mut batch)?;
-                let step = epoch * batches + b;
-                let (rate, gamma) = schedule.at(step as f64 / total as f64);
-                let pace = Pace { rate: rate as f32, decay: 2.0 * gamma as f32, step: step as u32 + 1 };
-                let losses = stack.step(&batch, &labelling, self.params.optimiser, pace, &mut buffers);
-                sums.iter_mut().zip(&losses).for_each(|(s, l)| *s += l);
-                let least = losses.iter().copied().fold(f64::INFINITY, f64::min);
-                let done = (step + 1) as f64 / total as f64;
-                let progress = Progress { stage: "training", done, loss: Some(least) };
-                if self.observer.progress(progress) == Flow::Stop {
-                    return Ok(StopReason::Interrupted);
+        let mut sums = vec![0.0; stack.restarts.len()];
+        for step in 0..stage.steps {
+            let (epoch, b) = (step / batches, step % batches);
+            if b == 0 {
+                order.shuffle(&mut stream(self.params.seed, Stream::Order, epoch as u64));
+                if let Labelling::Fixed(objective, labels) = &mut labelling {
+                    self.label_all(stack, objective, labels)?;
                 }
             }
-            for (at, sum) in sums.iter().enumerate() {
-                trace[stack.restarts[at]].push(sum / batches as f64);
+            batch.rows.clear();
+            batch.rows.extend_from_slice(&order[b * n / batches..(b + 1) * n / batches]);
+            self.source.gather(&mut batch)?;
+            let (rate, gamma) = stage.schedule.at(step as f64 / stage.steps as f64);
+            let pace = Pace { rate: rate as f32, decay: 2.0 * gamma as f32, step: step as u32 + 1 };
+            let losses = stack.step(&batch, &labelling, self.params.optimiser, pace, &mut buffers);
+            sums.iter_mut().zip(&losses).for_each(|(s, l)| *s += l);
+            if b + 1 == batches || step + 1 == stage.steps {
+                for (at, sum) in sums.iter_mut().enumerate() {
+                    trace[stack.restarts[at]].push(*sum / (b + 1) as f64);
+                    *sum = 0.0;
+                }
+            }
+            let least = losses.iter().copied().fold(f64::INFINITY, f64::min);
+            let done = stage.share.0 + (stage.share.1 - stage.share.0) * (step + 1) as f64 / stage.steps as f64;
+            let progress = Progress { stage: stage.name, done, loss: Some(least) };
+            if self.observer.progress(progress) == Flow::Stop {
+                return Ok(StopReason::Interrupted);
             }
         }
         Ok(StopReason::Finished)
-    }
-
-    fn schedule(&self) -> Schedule {
-        Schedule {
-            rate: self.checked.rate,
-            hold: 0.6,
-            last_rate: 0.05,
-            gamma: self.checked.gamma,
-            anneal: 16.0,
-            anneal_until: 0.8,
-        }
     }
 
     /// Pseudo-labels of all rows for each restart.
@@ -233,15 +297,15 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn labelling(&self) -> Labelling {
+    fn labelling(&self, em_iterations: usize) -> Labelling {
         match (self.params.loss, self.params.solver, self.params.refresh) {
             (Loss::Strong | Loss::Weak | Loss::RenyiLabels(_), _, Refresh::Epoch) => {
                 Labelling::Fixed(self.self_labelled(self.solver()), Vec::new())
             }
-            (Loss::Strong, Solver::Em { iterations }, Refresh::Batch) => Labelling::Em(EmStep {
+            (Loss::Strong, Solver::Em { .. }, Refresh::Batch) => Labelling::Em(EmStep {
                 prior: self.checked.prior.iter().map(|&u| u as f32).collect(),
                 lambda: self.checked.lambda as f32,
-                iterations,
+                iterations: em_iterations,
             }),
             _ => Labelling::Objective(self.objective(self.solver())),
         }
@@ -312,7 +376,7 @@ impl Run<'_> {
         };
         Ok(Report {
             n: self.source.n(),
-            m: self.source.m(),
+            m: self.source.raw_m(),
             k: self.params.k,
             loss: chosen.loss,
             decisiveness: chosen.decisiveness,
@@ -323,7 +387,7 @@ impl Run<'_> {
             restarts: (0..scores.len()).map(restart).collect(),
             agreement,
             judged_rows,
-            epochs: self.checked.epochs,
+            steps: self.checked.steps,
             batch: self.checked.batch,
             stop,
             trace,
@@ -331,4 +395,11 @@ impl Run<'_> {
             seconds: 0.0,
         })
     }
+}
+
+/// Places from the lowest loss to the highest.
+fn ranking(scores: &[Score]) -> Vec<usize> {
+    let mut places: Vec<usize> = (0..scores.len()).collect();
+    places.sort_by(|&a, &b| scores[a].loss.total_cmp(&scores[b].loss));
+    places
 }

@@ -3,7 +3,7 @@
 //! Random weights are best for few clusters and fail for many, where they leave twins that share a region; K-means centres are
 //! the other way round. Known labels place their clusters at the mean of their rows.
 
-use super::params::Init;
+use super::params::{Init, MANY};
 use super::source::Source;
 use super::train::Head;
 use super::vector;
@@ -13,8 +13,6 @@ use crate::rng::{Stream, stream};
 use rand::RngExt;
 use rand::seq::index;
 
-/// Above this many clusters `auto` starts from K-means centres.
-const MANY: usize = 16;
 /// Rows for each cluster that K-means starts look at.
 const ROWS_PER_CENTRE: usize = 50;
 const FEWEST_ROWS: usize = 2_000;
@@ -27,7 +25,7 @@ pub fn heads(source: &Source<'_>, k: usize, init: Init, restarts: usize, seed: u
     let known = known_means(source, k)?;
     (0..restarts)
         .map(|r| {
-            let mut head = match kind(init, k, r) {
+            let mut head = match kind(init, k) {
                 Init::KMeans => from_centres(source, k, LLOYD_ITERATIONS, seed, r)?,
                 Init::PlusPlus => from_centres(source, k, 0, seed, r)?,
                 Init::Random | Init::Auto => random(k, source.m(), seed, r),
@@ -41,7 +39,7 @@ pub fn heads(source: &Source<'_>, k: usize, init: Init, restarts: usize, seed: u
 }
 
 /// `auto`: random for few clusters, K-means centres for many.
-fn kind(init: Init, k: usize, _restart: usize) -> Init {
+fn kind(init: Init, k: usize) -> Init {
     match init {
         Init::Auto if k <= MANY => Init::Random,
         Init::Auto => Init::KMeans,

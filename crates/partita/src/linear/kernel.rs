@@ -41,6 +41,32 @@ pub fn logits_piece(x: &[f32], weight: &[f32], bias: &[f32], m: usize, z: &mut [
     );
 }
 
+/// X Aᵀ for row-major X `[n, m]`, A `[d, m]`, out `[n, d]`, on the calling thread.
+pub fn product(x: &[f32], a: &[f32], m: usize, out: &mut [f32]) {
+    let (n, d) = (x.len() / m, a.len() / m);
+    matmul(
+        MatMut::from_row_major_slice_mut(out, n, d),
+        Accum::Replace,
+        MatRef::from_row_major_slice(x, n, m),
+        MatRef::from_row_major_slice(a, d, m).transpose(),
+        1.0f32,
+        Par::Seq,
+    );
+}
+
+/// Yᵀ X for row-major Y `[n, d]`, X `[n, m]`, out `[d, m]`, on the calling thread.
+pub fn transposed_product(y: &[f32], x: &[f32], m: usize, out: &mut [f32]) {
+    let (n, d) = (x.len() / m, out.len() / m);
+    matmul(
+        MatMut::from_row_major_slice_mut(out, d, m),
+        Accum::Replace,
+        MatRef::from_row_major_slice(y, n, d).transpose(),
+        MatRef::from_row_major_slice(x, n, m),
+        1.0f32,
+        Par::Seq,
+    );
+}
+
 /// G = D X for row-major D `[k, n]`, X `[n, m]`, G `[k, m]`, on the calling thread.
 pub fn weight_gradient(d: &[f32], x: &[f32], m: usize, g: &mut [f32]) {
     let k = g.len() / m;
@@ -97,7 +123,7 @@ impl EmStep {
         d: &mut [f32],
         scratch: &mut Scratch,
     ) -> f64 {
-        vector::dispatch(|| self.gradient_inlined(z, (stride, first), marks, d, scratch))
+        vector::dispatch(#[inline(always)] || self.gradient_inlined(z, (stride, first), marks, d, scratch))
     }
 
     #[inline(always)]

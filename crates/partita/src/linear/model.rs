@@ -197,7 +197,7 @@ impl Model {
 
 /// Turn rows of logits `[rows, k]` into probabilities, in place.
 fn softmax_rows(z: &mut [f32], k: usize) {
-    vector::dispatch(|| {
+    vector::dispatch(#[inline(always)] || {
         for row in z.chunks_exact_mut(k) {
             let top = row.iter().fold(row[0], |top, &v| if v > top { v } else { top });
             row.iter_mut().for_each(|v| *v -= top);

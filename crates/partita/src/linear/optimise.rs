@@ -92,15 +92,15 @@ impl Optimiser {
     /// Move `values` against `gradient` plus `pace.decay` times themselves.
     pub fn update(&self, values: &mut [f32], gradient: &[f32], memory: &mut Memory, pace: Pace) {
         match *self {
-            Self::Sgd { momentum: 0.0 } | Self::Lbfgs => vector::dispatch(|| descend(values, gradient, pace)),
+            Self::Sgd { momentum: 0.0 } | Self::Lbfgs => vector::dispatch(#[inline(always)] || descend(values, gradient, pace)),
             Self::Sgd { momentum } => {
                 memory.first.resize(values.len(), 0.0);
-                vector::dispatch(|| momentum_step(values, gradient, &mut memory.first, momentum as f32, pace));
+                vector::dispatch(#[inline(always)] || momentum_step(values, gradient, &mut memory.first, momentum as f32, pace));
             }
             Self::Adam => {
                 memory.first.resize(values.len(), 0.0);
                 memory.second.resize(values.len(), 0.0);
-                vector::dispatch(|| adam_step(values, gradient, memory, pace));
+                vector::dispatch(#[inline(always)] || adam_step(values, gradient, memory, pace));
             }
         }
     }
@@ -108,8 +108,10 @@ impl Optimiser {
 
 #[inline(always)]
 fn descend(values: &mut [f32], gradient: &[f32], Pace { rate, decay, .. }: Pace) {
+    // The norm's pull is taken implicitly: it shrinks the weights whatever the rate, and cannot overshoot.
+    let shrink = 1.0 / (1.0 + rate * decay);
     for (w, g) in values.iter_mut().zip(gradient) {
-        *w -= rate * (g + decay * *w);
+        *w = (*w - rate * g) * shrink;
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::optimise::Optimiser;
 use super::prepare::Prepare;
+use super::reduce::Dims;
 use crate::error::{Error, Result};
 use crate::simplex::{check_prior, uniform};
 use serde::{Deserialize, Serialize};
@@ -141,6 +142,8 @@ pub struct Params {
     pub prior: Option<Vec<f64>>,
     /// How rows are prepared.
     pub prepare: Prepare,
+    /// How many numbers of a row are trained on.
+    pub dims: Dims,
     /// Where training starts.
     pub init: Init,
     /// Independent starts, trained together and chosen by loss.
@@ -173,6 +176,7 @@ impl Params {
             gamma: None,
             prior: None,
             prepare: Prepare::default(),
+            dims: Dims::default(),
             init: Init::default(),
             restarts: 8,
             seed: 0,
@@ -195,6 +199,9 @@ impl Params {
         at_least("restarts", self.restarts, 1, "at least 1")?;
         at_least("epochs", self.epochs.unwrap_or(1), 1, "at least 1")?;
         at_least("batch", self.batch.unwrap_or(2), 2, "at least 2 rows")?;
+        if let Dims::Exactly(d) = self.dims {
+            at_least("dims", d, 1, "at least 1")?;
+        }
         if let Solver::Em { iterations } = self.solver {
             at_least("EM iterations", iterations, 1, "at least 1")?;
         }
@@ -211,9 +218,24 @@ impl Params {
             Some(prior) => check_prior(prior, self.k)?,
             None => uniform(self.k),
         };
-        let batch = self.batch.unwrap_or(SMALLEST_BATCH.max(ROWS_PER_CLUSTER * self.k)).min(n);
-        let epochs = self.epochs.unwrap_or_else(|| default_epochs(n, batch));
-        Ok(Checked { lambda, gamma, rate, prior, batch, epochs })
+        let many = self.k > MANY;
+        let rows = if many { ROWS_PER_CLUSTER * self.k } else { 0 };
+        let batch = self.batch.unwrap_or(SMALLEST_BATCH.max(rows)).min(n);
+        let batches = n.div_ceil(batch);
+        let steps = match self.epochs {
+            Some(epochs) => epochs * batches,
+            None => batches.max(if many { STEPS_MANY } else { STEPS }),
+        };
+        Ok(Checked {
+            lambda,
+            gamma,
+            rate,
+            prior,
+            batch,
+            steps,
+            anneal: if many { 1.0 } else { ANNEAL },
+            starts_per_restart: if many || self.init == Init::KMeans { 1 } else { STARTS },
+        })
     }
 
     fn default_lambda(&self) -> f64 {
@@ -226,27 +248,32 @@ impl Params {
 
     fn default_rate(&self) -> f64 {
         match self.optimiser {
-            Optimiser::Sgd { momentum } => SGD_RATE * (1.0 - momentum),
+            Optimiser::Sgd { momentum } => {
+                SGD_RATE.max(SGD_RATE_PER_CLUSTER * self.k as f64) * (1.0 - momentum)
+            }
             Optimiser::Adam => ADAM_RATE,
             Optimiser::Lbfgs => 1.0,
         }
     }
 }
 
-/// γ·K by default. At four times this value the loss ranks a worse minimum of CIFAR-10 features first.
-const GAMMA_TIMES_K: f64 = 1e-4;
+/// γ·K by default.
+const GAMMA_TIMES_K: f64 = 2e-4;
+/// γ starts so many times larger.
+const ANNEAL: f64 = 8.0;
 const SGD_RATE: f64 = 800.0;
+const SGD_RATE_PER_CLUSTER: f64 = 20.0;
 const ADAM_RATE: f64 = 0.3;
 const SMALLEST_BATCH: usize = 256;
 /// Fairness means something only with enough rows a cluster in a batch.
-const ROWS_PER_CLUSTER: usize = 25;
-
-/// Enough epochs for [`STEPS`] steps, but at least two passes over large data and not endlessly many over tiny data.
-fn default_epochs(n: usize, batch: usize) -> usize {
-    STEPS.div_ceil(n.div_ceil(batch)).clamp(2, 200)
-}
-
-const STEPS: usize = 310;
+const ROWS_PER_CLUSTER: usize = 10;
+/// Above this many clusters random starts fail, and training starts from K-means centres.
+pub(super) const MANY: usize = 16;
+/// Steps, whatever the number of rows, but at least one pass over them.
+const STEPS: usize = 312;
+const STEPS_MANY: usize = 120;
+/// Random starts searched for each restart that is refined.
+const STARTS: usize = 3;
 
 /// Options with every default filled in.
 #[derive(Debug, Clone, PartialEq)]
@@ -255,14 +282,18 @@ pub struct Checked {
     pub lambda: f64,
     /// Final weight of the norm.
     pub gamma: f64,
+    /// The norm's weight starts so many times larger.
+    pub anneal: f64,
     /// Learning rate.
     pub rate: f64,
     /// Prior over clusters.
     pub prior: Vec<f64>,
     /// Rows of a batch.
     pub batch: usize,
-    /// Passes over the data.
-    pub epochs: usize,
+    /// Steps of the search.
+    pub steps: usize,
+    /// Starts searched for each restart that is refined.
+    pub starts_per_restart: usize,
 }
 
 fn at_least(name: &'static str, value: usize, least: usize, must: &'static str) -> Result<()> {

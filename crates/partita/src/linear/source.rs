@@ -100,13 +100,14 @@ impl<'a> Source<'a> {
     /// Hold the prepared rows in memory if they fit the input's budget.
     pub fn new(input: &'a Input<'a>, preparation: &'a Preparation) -> Result<Self> {
         let mut source = Self { input, preparation, memory: None };
-        let bytes = input.rows.n().saturating_mul(input.rows.m()).saturating_mul(4);
+        let (m, d) = (preparation.m(), preparation.d());
+        let bytes = input.rows.n().saturating_mul(d).saturating_mul(4);
         if bytes <= input.memory {
-            let m = input.rows.m();
-            let mut all = vec![0.0; input.rows.n() * m];
-            all.par_chunks_mut(PIECE * m).enumerate().try_for_each(|(i, out)| {
-                input.rows.read(i * PIECE, out)?;
-                preparation.apply(out);
+            let mut all = vec![0.0; input.rows.n() * d];
+            all.par_chunks_mut(PIECE * d).enumerate().try_for_each_init(Vec::new, |raw, (i, out)| {
+                raw.resize(out.len() / d * m, 0.0);
+                input.rows.read(i * PIECE, raw)?;
+                preparation.apply(raw, out);
                 Ok::<_, Error>(())
             })?;
             input.rows.release();
@@ -120,9 +121,14 @@ impl<'a> Source<'a> {
         self.input.rows.n()
     }
 
-    /// Number of features.
-    pub fn m(&self) -> usize {
+    /// Number of raw features.
+    pub fn raw_m(&self) -> usize {
         self.input.rows.m()
+    }
+
+    /// Number of prepared features.
+    pub fn m(&self) -> usize {
+        self.preparation.d()
     }
 
     /// Known labels of all rows, if any were given.
@@ -171,8 +177,9 @@ impl<'a> Source<'a> {
                 }
             }
             None => {
-                self.input.rows.gather(rows, out)?;
-                self.preparation.apply(out);
+                let mut raw = vec![0.0; rows.len() * self.preparation.m()];
+                self.input.rows.gather(rows, &mut raw)?;
+                self.preparation.apply(&mut raw, out);
             }
         }
         Ok(())

@@ -77,7 +77,7 @@ fn score(i: usize, features: &[f32], m: usize, clusters: &[usize], sizes: &[usiz
     let row = &features[i * m..(i + 1) * m];
     let mut sums = vec![0.0; sizes.len()];
     // Compiled for the widest vectors of the machine; the lanes are fixed, so the bits are the same on all.
-    Arch::new().dispatch(|| {
+    Arch::new().dispatch(#[inline(always)] || {
         for (j, &cluster) in clusters.iter().enumerate() {
             sums[cluster] += distance(row, &features[j * m..(j + 1) * m]);
         }

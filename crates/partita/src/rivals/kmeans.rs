@@ -31,7 +31,7 @@ pub fn plus_plus(x: &[f32], m: usize, k: usize, rng: &mut ChaCha8Rng) -> Vec<f32
         nearest
             .par_chunks_mut(PIECE)
             .zip(x.par_chunks(PIECE * m))
-            .for_each(|(nearest, x)| crate::linear::vector::dispatch(|| update_nearest(nearest, x, centre)));
+            .for_each(|(nearest, x)| crate::linear::vector::dispatch(#[inline(always)] || update_nearest(nearest, x, centre)));
         next = draw(&nearest, rng);
     }
     centres
