@@ -1,15 +1,14 @@
 //! Arrow columns to rows: shared by Parquet and Arrow files.
 
+use crate::arrays::{numbers, strings};
 use crate::error::{DataError, Result};
 use crate::features::Features;
 use crate::open::OpenOptions;
 use crate::roles::{Column, Kind, Roles, choose};
 use crate::sink::Sink;
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, RecordBatch, types};
+use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Schema};
-use half::f16;
-use half::slice::HalfFloatSliceExt;
 use std::path::{Path, PathBuf};
 
 /// Repeated values take next to no room in these formats, so that a hostile file of a kilobyte could fill a disk. Even
@@ -17,6 +16,19 @@ use std::path::{Path, PathBuf};
 const VALUES_PER_BYTE: u64 = 1024;
 /// … and tables of fewer values do no harm.
 const SMALL: u64 = 1 << 24;
+
+/// The most values to accept from a file of `len` bytes.
+pub(crate) fn most_values(len: u64) -> u64 {
+    len.saturating_mul(VALUES_PER_BYTE).max(SMALL)
+}
+
+/// Values decoded at a time.
+const BATCH: usize = 1 << 20;
+
+/// Rows of so many columns that are decoded at a time.
+pub(crate) fn rows_at_a_time(columns: usize) -> usize {
+    (BATCH / columns.max(1)).clamp(64, 1 << 14)
+}
 
 /// What the columns of a schema hold.
 pub(crate) fn describe(schema: &Schema) -> Vec<Column> {
@@ -67,7 +79,7 @@ impl Collector {
             sink: None,
             m: 0,
             rows: 0,
-            limit: len.saturating_mul(VALUES_PER_BYTE).max(SMALL),
+            limit: most_values(len),
             ids: Vec::new(),
             block: Vec::new(),
         })
@@ -80,11 +92,17 @@ impl Collector {
         wanted
     }
 
-    /// Add a batch of the projected columns.
+    /// Add a batch of the projected columns. It is taken in slices: columns of a hostile file may share their bytes, so
+    /// that a batch can be far larger as rows than it is in the file.
     pub(crate) fn add(&mut self, batch: &RecordBatch) -> Result<()> {
-        if batch.num_rows() == 0 {
-            return Ok(());
+        let step = rows_at_a_time(batch.num_columns());
+        for start in (0..batch.num_rows()).step_by(step) {
+            self.add_slice(&batch.slice(start, step.min(batch.num_rows() - start)))?;
         }
+        Ok(())
+    }
+
+    fn add_slice(&mut self, batch: &RecordBatch) -> Result<()> {
         let projection = self.projection();
         let column = |index: usize| projection.binary_search(&index).ok().map(|at| batch.column(at));
         let features: Vec<&ArrayRef> = self.roles.features.iter().filter_map(|&i| column(i)).collect();
@@ -215,76 +233,4 @@ fn flatten(array: &ArrayRef) -> std::result::Result<(ArrayRef, usize), (usize, u
         _ => array.as_list::<i32>().values(),
     };
     Ok((values.slice(offsets[0], m * array.len()), m))
-}
-
-/// Apply a macro to the array as its own integer type.
-macro_rules! for_integers {
-    ($array:expr, $use:ident) => {
-        match $array.data_type() {
-            DataType::Int8 => $use!(types::Int8Type),
-            DataType::Int16 => $use!(types::Int16Type),
-            DataType::Int32 => $use!(types::Int32Type),
-            DataType::Int64 => $use!(types::Int64Type),
-            DataType::UInt8 => $use!(types::UInt8Type),
-            DataType::UInt16 => $use!(types::UInt16Type),
-            DataType::UInt32 => $use!(types::UInt32Type),
-            DataType::UInt64 => $use!(types::UInt64Type),
-            _ => None,
-        }
-    };
-}
-
-/// The values of a numeric array without nulls.
-pub(crate) fn numbers(array: &dyn Array) -> Option<Vec<f32>> {
-    macro_rules! integers {
-        ($t:ty) => {
-            Some(array.as_primitive::<$t>().values().iter().map(|&v| v as f32).collect())
-        };
-    }
-    match array.data_type() {
-        DataType::Float32 => Some(array.as_primitive::<types::Float32Type>().values().to_vec()),
-        DataType::Float64 => integers!(types::Float64Type),
-        DataType::Float16 => {
-            let halves: &[f16] = array.as_primitive::<types::Float16Type>().values();
-            let mut out = vec![0f32; halves.len()];
-            halves.convert_to_f32_slice(&mut out);
-            Some(out)
-        }
-        DataType::Boolean => {
-            Some(array.as_boolean().values().iter().map(|v| f32::from(u8::from(v))).collect())
-        }
-        _ => for_integers!(array, integers),
-    }
-}
-
-/// The cells of a text or integer array as text; nulls are empty.
-pub(crate) fn strings(array: &dyn Array) -> Option<Vec<String>> {
-    fn owned<'a>(cells: impl Iterator<Item = Option<&'a str>>) -> Option<Vec<String>> {
-        Some(cells.map(|c| c.unwrap_or_default().to_owned()).collect())
-    }
-    macro_rules! integers {
-        ($t:ty) => {
-            Some(
-                array
-                    .as_primitive::<$t>()
-                    .iter()
-                    .map(|v| v.map_or(String::new(), |v| v.to_string()))
-                    .collect(),
-            )
-        };
-    }
-    match array.data_type() {
-        DataType::Utf8 => owned(array.as_string::<i32>().iter()),
-        DataType::LargeUtf8 => owned(array.as_string::<i64>().iter()),
-        DataType::Utf8View => owned(array.as_string_view().iter()),
-        _ => for_integers!(array, integers),
-    }
-}
-
-/// The cells of a column of labels as text; nulls are empty.
-pub(crate) fn label_cells(array: &dyn Array) -> Option<Vec<String>> {
-    strings(array).or_else(|| {
-        let cell = |(i, v): (usize, f32)| if array.is_null(i) { String::new() } else { v.to_string() };
-        numbers(array).map(|values| values.into_iter().enumerate().map(cell).collect())
-    })
 }

@@ -9,6 +9,7 @@
 //!   all.
 //! - [`synth`], [`digits`]: data for tests and first steps.
 
+mod arrays;
 mod arrow_ipc;
 mod columns;
 mod csv;

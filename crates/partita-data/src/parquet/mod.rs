@@ -4,13 +4,14 @@ mod check;
 mod thrift;
 
 use crate::columns::{self, Collector};
-use crate::error::{DataError, Result};
+use crate::error::{DataError, Result, list};
 use crate::features::Features;
 use crate::guard::guarded;
 use crate::labels::{self, Labels};
-use crate::mapped;
 use crate::open::OpenOptions;
 use crate::roles::Kind;
+use crate::{arrays, mapped};
+use arrow_schema::Schema;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use parquet::errors::ParquetError;
@@ -18,8 +19,6 @@ use std::fs::File;
 use std::path::Path;
 
 const FORMAT: &str = "Parquet";
-/// Values decoded at a time.
-const BATCH: usize = 1 << 20;
 
 type Builder = ParquetRecordBatchReaderBuilder<File>;
 
@@ -38,27 +37,34 @@ pub(crate) fn open(path: &Path, file: File, options: &OpenOptions) -> Result<Fea
 
 /// Read labels: the column called label, class, cluster, target or y, otherwise the last of numbers or text.
 pub(crate) fn read_labels(path: &Path, file: File) -> Result<Labels> {
+    let len = file.metadata().map_err(DataError::io(path, "read"))?.len();
     guarded(path, FORMAT, || {
         let builder = checked(path, file)?;
-        let found = columns::describe(builder.schema());
-        let names: Vec<&str> = found.iter().map(|c| c.name.as_str()).collect();
-        let usable = |i: &usize| matches!(found[*i].kind, Kind::Number | Kind::Text);
-        let column = labels::label_column(&names)
-            .filter(usable)
-            .or_else(|| (0..found.len()).rev().find(usable))
-            .ok_or_else(|| DataError::Choose {
-                path: path.to_owned(),
-                problem: "no column of numbers or text".into(),
-                advice: "give a file with a column of labels",
-                available: crate::error::list(&names),
-            })?;
+        let column = label_column(path, builder.schema())?;
         let mut cells = Vec::new();
         for batch in read(path, builder, vec![column])? {
             let batch = batch.map_err(|e| DataError::corrupt(path, FORMAT, e.to_string()))?;
-            let text = columns::label_cells(batch.column(0).as_ref());
+            let text = arrays::label_cells(batch.column(0).as_ref());
             cells.extend(text.ok_or_else(|| DataError::corrupt(path, FORMAT, "the labels cannot be read"))?);
+            if cells.len() as u64 > columns::most_values(len) {
+                return Err(DataError::corrupt(path, FORMAT, "it has more labels than its size justifies"));
+            }
         }
         labels::from_cells(path, &cells)
+    })
+}
+
+/// The column called like labels, otherwise the last of numbers or text.
+fn label_column(path: &Path, schema: &Schema) -> Result<usize> {
+    let found = columns::describe(schema);
+    let names: Vec<&str> = found.iter().map(|c| c.name.as_str()).collect();
+    let usable = |i: &usize| matches!(found[*i].kind, Kind::Number | Kind::Text);
+    let named = labels::label_column(&names).filter(usable);
+    named.or_else(|| (0..found.len()).rev().find(usable)).ok_or_else(|| DataError::Choose {
+        path: path.to_owned(),
+        problem: "no column of numbers or text".into(),
+        advice: "give a file with a column of labels",
+        available: list(&names),
     })
 }
 
@@ -73,9 +79,9 @@ fn checked(path: &Path, file: File) -> Result<Builder> {
 }
 
 /// A reader of some columns whose batches hold a bounded number of values.
-fn read(path: &Path, builder: Builder, columns: Vec<usize>) -> Result<ParquetRecordBatchReader> {
-    let rows = (BATCH / columns.len().max(1)).clamp(64, 1 << 14);
-    let mask = ProjectionMask::roots(builder.parquet_schema(), columns);
+fn read(path: &Path, builder: Builder, chosen: Vec<usize>) -> Result<ParquetRecordBatchReader> {
+    let rows = columns::rows_at_a_time(chosen.len());
+    let mask = ProjectionMask::roots(builder.parquet_schema(), chosen);
     builder.with_batch_size(rows).with_projection(mask).build().map_err(|e| explain(path, e))
 }
 

@@ -4,9 +4,13 @@
 //! off-diagonal products are accumulated and the diagonal is their sum, which subtracts nothing: computed as
 //! written, a row whose v is concentrated in one cluster would cancel to noise.
 
-use super::lanes::{Lane, WIDTH};
+use super::lanes::{Lane, WIDTH, lane};
 
-/// A symmetric matrix of order K stored as its upper triangle, rows padded to whole lanes.
+/// Rows of the matrix that are updated together, as many as registers hold.
+const TILE: usize = 4;
+
+/// A symmetric matrix of order K stored as its upper triangle, rows padded to whole lanes
+/// and their number to whole tiles.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Matrix {
     k: usize,
@@ -24,7 +28,7 @@ impl Matrix {
     pub fn clear(&mut self, k: usize) {
         self.k = k;
         self.cells.clear();
-        self.cells.resize(k * lanes(k), [0.0; WIDTH]);
+        self.cells.resize(k.next_multiple_of(TILE) * lanes(k), [0.0; WIDTH]);
     }
 
     /// Add Σ v vᵀ (above the diagonal) over `rows`, a whole number of blocks of eight rows of padded v.
@@ -32,18 +36,19 @@ impl Matrix {
     pub fn add_products(&mut self, rows: &[Lane]) {
         let stride = lanes(self.k);
         for block in rows.chunks_exact(WIDTH * stride) {
-            for k in 0..self.k {
-                let coefficient: Lane = std::array::from_fn(|r| block[r * stride + k / WIDTH][k % WIDTH]);
-                for j in k / WIDTH..stride {
-                    let cell = &mut self.cells[k * stride + j];
-                    let mut sum = *cell;
+            let rows: [&[Lane]; WIDTH] = std::array::from_fn(|r| &block[r * stride..(r + 1) * stride]);
+            for (tile, cells) in self.cells.chunks_exact_mut(TILE * stride).enumerate() {
+                let coefficients: [Lane; TILE] = std::array::from_fn(|t| {
+                    let k = tile * TILE + t;
+                    lane(|r| rows[r][k / WIDTH][k % WIDTH])
+                });
+                for j in tile * TILE / WIDTH..stride {
+                    let mut sums: [Lane; TILE] = std::array::from_fn(|t| cells[t * stride + j]);
                     for r in 0..WIDTH {
-                        let row = &block[r * stride + j];
-                        for l in 0..WIDTH {
-                            sum[l] += coefficient[r] * row[l];
-                        }
+                        let row = rows[r][j];
+                        sums = std::array::from_fn(|t| lane(|l| sums[t][l] + coefficients[t][r] * row[l]));
                     }
-                    *cell = sum;
+                    (0..TILE).for_each(|t| cells[t * stride + j] = sums[t]);
                 }
             }
         }
@@ -89,12 +94,11 @@ impl Matrix {
             let row = &mut above[k * stride..];
             row[k / WIDTH][k % WIDTH] = pivot * pivot;
             row[k / WIDTH..].iter_mut().flatten().for_each(|v| *v /= pivot);
-            for (i, other) in below.chunks_exact_mut(stride).enumerate().map(|(i, o)| (i + k + 1, o)) {
+            for (i, other) in (k + 1..self.k).zip(below.chunks_exact_mut(stride)) {
                 let coefficient = row[i / WIDTH][i % WIDTH];
                 for j in i / WIDTH..stride {
-                    for l in 0..WIDTH {
-                        other[j][l] -= coefficient * row[j][l];
-                    }
+                    let (cell, row) = (other[j], row[j]);
+                    other[j] = lane(|l| cell[l] - coefficient * row[l]);
                 }
             }
         }

@@ -8,7 +8,7 @@
 //! rows cannot feel. Prices are kept as δ and not as a: at λ = 1e4 the differences of a that matter are near rounding.
 
 use super::cholesky::{Matrix, lanes};
-use super::lanes::{Kernel, Lane, Packed, WIDTH, accumulate, vectorised};
+use super::lanes::{Kernel, Lane, Packed, WIDTH, accumulate, lane, vectorised};
 use super::{Problem, Solved, Workspace};
 use crate::objective::Fairness;
 
@@ -238,11 +238,12 @@ impl Kernel for Factor<'_> {
 /// Write √(share · scale) v of eight rows one row after another, each padded to whole lanes.
 #[inline(always)]
 fn scatter(link: &[Lane], scale: &Lane, share: &Lane, rows: &mut [Lane]) {
-    let stride = rows.len() / WIDTH;
-    let root: Lane = std::array::from_fn(|r| (share[r] * scale[r]).sqrt());
-    for (k, link) in link.iter().enumerate() {
-        for r in 0..WIDTH {
-            rows[r * stride + k / WIDTH][k % WIDTH] = root[r] * link[r];
+    let width = rows.len();
+    let root = lane(|r| (share[r] * scale[r]).sqrt());
+    let rows = rows.as_flattened_mut().chunks_exact_mut(width);
+    for ((r, row), root) in (0..WIDTH).zip(rows).zip(root) {
+        for (cell, link) in row.iter_mut().zip(link) {
+            *cell = root * link[r];
         }
     }
 }

@@ -4,7 +4,7 @@
 //! both are one pass: y ← (σ + r y)/Σ(σ + r y), r_k = λ u_k/ȳ_k. Only ratios y/ȳ within a cluster enter, so a cluster
 //! whose σ underflowed in every row is started from σ scaled by its largest entry.
 
-use super::lanes::{Kernel, Lane, Packed, WIDTH, accumulate, vectorised};
+use super::lanes::{Kernel, Lane, Packed, WIDTH, accumulate, lane, larger, vectorised};
 use super::{Problem, PseudoLabels, Solved, Surrogate, Workspace};
 use crate::objective::Batch;
 use crate::simplex::TINY;
@@ -102,17 +102,15 @@ impl Kernel for Step<'_> {
 fn update(sigma: &[Lane], rate: &[f64], labels: &mut [Lane], change: &mut Lane) {
     let mut sum = [0.0; WIDTH];
     for ((sigma, rate), label) in sigma.iter().zip(rate).zip(labels.iter()) {
-        for r in 0..WIDTH {
-            sum[r] += sigma[r] + rate * label[r];
-        }
+        sum = lane(|r| sum[r] + (sigma[r] + rate * label[r]));
     }
-    let inverse: Lane = std::array::from_fn(|r| 1.0 / sum[r]);
+    let inverse = lane(|r| 1.0 / sum[r]);
+    let mut most = *change;
     for ((sigma, rate), label) in sigma.iter().zip(rate).zip(labels) {
-        for r in 0..WIDTH {
-            let new = (sigma[r] + rate * label[r]) * inverse[r];
-            let moved = (new - label[r]).abs();
-            change[r] = if moved > change[r] { moved } else { change[r] };
-            label[r] = new;
-        }
+        let (sigma, old) = (*sigma, *label);
+        let new = lane(|r| (sigma[r] + rate * old[r]) * inverse[r]);
+        most = lane(|r| larger(most[r], (new[r] - old[r]).abs()));
+        *label = new;
     }
+    *change = most;
 }

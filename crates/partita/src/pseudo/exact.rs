@@ -4,13 +4,15 @@
 //! With q_ik = y_ik²/σ_ik a row's part of the negative Hessian is diag(q_i) − q_i q_iᵀ/Σq_i.
 
 use super::dual::{Answer, maximise};
-use super::lanes::{Lane, Packed, WIDTH};
+use super::lanes::{Lane, Packed, WIDTH, lane, larger, smaller};
 use super::{Coupling, Problem, PseudoLabels, Solved, Surrogate, Workspace};
 use crate::objective::Fairness;
 use crate::simplex::SIGMA_FLOOR;
 
-/// A relative step of a root that leaves only its square as an error.
-const SHORT_STEP: f64 = 1e-6;
+/// A relative step of a root that leaves only its cube as an error.
+const SHORT_STEP: f64 = 1e-4;
+/// Relative steps shorter than this are Halley's, which cubes the error; longer ones are Newton's, which cannot miss.
+const HALLEY: f64 = 0.1;
 /// Newton steps for a root; a few suffice, extreme predictions need some tens.
 const ROOT_STEPS: usize = 100;
 /// Newton steps for the scalar equation that gives the first price under weak fairness.
@@ -102,25 +104,25 @@ impl Answer for ReverseAnswer {
         link: &mut [Lane],
     ) -> Lane {
         let low = lower_bound(cells, gap);
-        let high: Lane = std::array::from_fn(|r| if low[r] > 1.0 { low[r] } else { 1.0 });
-        let mut nu: Lane = std::array::from_fn(|r| (memory[r] - top).clamp(low[r], high[r]));
+        let inside = |nu: f64, low: f64| larger(smaller(nu, larger(low, 1.0)), low);
+        let mut nu = lane(|r| inside(memory[r] - top, low[r]));
         let mut step = [0.0; WIDTH];
         for _ in 0..ROOT_STEPS {
-            let (sum, slope) = weigh(cells, gap, &nu, labels, link);
-            let mut longest = 0.0;
-            for r in 0..WIDTH {
-                let next = (nu[r] + sum[r] * (sum[r] - 1.0) / slope[r]).clamp(low[r], high[r]);
-                step[r] = next - nu[r];
-                let length = (step[r] / nu[r]).abs();
-                longest = if length > longest { length } else { longest };
-                nu[r] = next;
-            }
-            if longest < SHORT_STEP {
+            let [sum, slope, bend] = weigh(cells, gap, nu, labels, link);
+            let newton = lane(|r| sum[r] * (sum[r] - 1.0) / slope[r]);
+            let turn = lane(|r| newton[r] * (bend[r] / slope[r] - slope[r] / sum[r]));
+            let near = lane(|r| HALLEY * nu[r] - newton[r].abs());
+            let moved = lane(|r| newton[r] / (1.0 - if near[r] > 0.0 { turn[r] } else { 0.0 }));
+            let next = lane(|r| inside(nu[r] + moved[r], low[r]));
+            step = lane(|r| next[r] - nu[r]);
+            let length = lane(|r| step[r].abs() / nu[r]);
+            nu = next;
+            if length.into_iter().fold(0.0, larger) < SHORT_STEP {
                 break;
             }
         }
-        *memory = std::array::from_fn(|r| nu[r] + top);
-        finish(&step, labels, link)
+        *memory = lane(|r| nu[r] + top);
+        finish(step, labels, link)
     }
 }
 
@@ -129,49 +131,46 @@ impl Answer for ReverseAnswer {
 fn lower_bound(cells: &[Lane], gap: &[f64]) -> Lane {
     let mut low = [0.0; WIDTH];
     for (cell, gap) in cells.iter().zip(gap) {
-        for r in 0..WIDTH {
-            let alone = cell[r] - gap;
-            low[r] = if alone > low[r] { alone } else { low[r] };
-        }
+        low = lane(|r| larger(low[r], cell[r] - gap));
     }
     low
 }
 
-/// y into `labels` and 1/(ν + gap) into `inverses`; returns s = Σ y and −s′ = Σ y/(ν + gap).
+/// y into `labels` and 1/(ν + gap) into `inverses`; returns s = Σ y, −s′ = Σ y/(ν + gap) and s″/2 = Σ y/(ν + gap)².
 #[inline(always)]
-fn weigh(cells: &[Lane], gap: &[f64], nu: &Lane, labels: &mut [Lane], inverses: &mut [Lane]) -> (Lane, Lane) {
-    let (mut sum, mut slope) = ([0.0; WIDTH], [0.0; WIDTH]);
+fn weigh(cells: &[Lane], gap: &[f64], nu: Lane, labels: &mut [Lane], inverses: &mut [Lane]) -> [Lane; 3] {
+    let [mut sum, mut slope, mut bend] = [[0.0; WIDTH]; 3];
     for (((cell, gap), label), inverse) in cells.iter().zip(gap).zip(labels).zip(inverses) {
-        for r in 0..WIDTH {
-            inverse[r] = 1.0 / (nu[r] + gap);
-            label[r] = cell[r] * inverse[r];
-            sum[r] += label[r];
-            slope[r] += label[r] * inverse[r];
-        }
+        let (sigma, inv) = (*cell, lane(|r| 1.0 / (nu[r] + gap)));
+        let y = lane(|r| sigma[r] * inv[r]);
+        let q = lane(|r| y[r] * inv[r]);
+        sum = lane(|r| sum[r] + y[r]);
+        slope = lane(|r| slope[r] + q[r]);
+        bend = lane(|r| bend[r] + q[r] * inv[r]);
+        (*label, *inverse) = (y, inv);
     }
-    (sum, slope)
+    [sum, slope, bend]
 }
 
 /// Carry labels and inverses along the last, short step of ν without dividing again, turn the inverses into the links
 /// q = y/(ν + gap), and normalise the labels. Returns 1/Σq.
 #[inline(always)]
-fn finish(step: &Lane, labels: &mut [Lane], links: &mut [Lane]) -> Lane {
+fn finish(step: Lane, labels: &mut [Lane], links: &mut [Lane]) -> Lane {
     let (mut sum, mut total) = ([0.0; WIDTH], [0.0; WIDTH]);
     for (label, link) in labels.iter_mut().zip(links) {
-        for r in 0..WIDTH {
-            let x = step[r] * link[r];
-            let shrink = 1.0 - x + x * x;
-            label[r] *= shrink;
-            link[r] *= label[r] * shrink;
-            sum[r] += label[r];
-            total[r] += link[r];
-        }
+        let (y, inverse) = (*label, *link);
+        let x = lane(|r| step[r] * inverse[r]);
+        let shrink = lane(|r| 1.0 - x[r] + x[r] * x[r]);
+        let y = lane(|r| y[r] * shrink[r]);
+        let q = lane(|r| y[r] * inverse[r] * shrink[r]);
+        sum = lane(|r| sum[r] + y[r]);
+        total = lane(|r| total[r] + q[r]);
+        (*label, *link) = (y, q);
     }
-    let inverse: Lane = std::array::from_fn(|r| 1.0 / sum[r]);
+    let inverse = lane(|r| 1.0 / sum[r]);
     for label in labels {
-        for r in 0..WIDTH {
-            label[r] *= inverse[r];
-        }
+        let y = *label;
+        *label = lane(|r| y[r] * inverse[r]);
     }
-    std::array::from_fn(|r| 1.0 / total[r])
+    lane(|r| 1.0 / total[r])
 }

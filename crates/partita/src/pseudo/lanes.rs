@@ -9,6 +9,29 @@ pub(super) const WIDTH: usize = 8;
 /// One number for each of the eight rows.
 pub(super) type Lane = [f64; WIDTH];
 
+/// A lane from a function of the row. Kernels are written as one such expression per operation, on copies: stores
+/// interleaved element by element might alias, which keeps the compiler from using vectors.
+#[inline(always)]
+pub(super) fn lane(f: impl Fn(usize) -> f64) -> Lane {
+    let mut out = [0.0; WIDTH];
+    for (r, out) in out.iter_mut().enumerate() {
+        *out = f(r);
+    }
+    out
+}
+
+/// The larger of two numbers that are not NaN, in one instruction.
+#[inline(always)]
+pub(super) fn larger(a: f64, b: f64) -> f64 {
+    if a > b { a } else { b }
+}
+
+/// The smaller of two numbers that are not NaN, in one instruction.
+#[inline(always)]
+pub(super) fn smaller(a: f64, b: f64) -> f64 {
+    if a < b { a } else { b }
+}
+
 /// A loop to be compiled once for every width of vectors a machine may have. Everything it calls must be inlined
 /// into it, or it is compiled for the narrowest.
 pub(super) trait Kernel {
@@ -40,20 +63,15 @@ pub(super) fn exp(x: &Lane) -> Lane {
     const ROUND: f64 = 6_755_399_441_055_744.0;
     const LN_2_HIGH: f64 = 0.693_147_180_369_123_8;
     const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
-    let mut out = [0.0; WIDTH];
-    for r in 0..WIDTH {
-        let x = x[r].clamp(-708.0, 708.0);
-        let rounded = x * std::f64::consts::LOG2_E + ROUND;
-        let n = rounded - ROUND;
-        let rest = (x - n * LN_2_HIGH) - n * LN_2_LOW;
-        // Taylor's series to the 13th power; |rest| < 0.35, so what is left out is below 1e-17.
-        let mut sum = 1.0 / 6_227_020_800.0;
-        for c in FACTORIALS {
-            sum = sum * rest + 1.0 / c;
-        }
-        out[r] = sum * f64::from_bits(rounded.to_bits().wrapping_add(1023) << 52);
+    let x = lane(|r| larger(smaller(x[r], 708.0), -708.0));
+    let rounded = lane(|r| x[r] * std::f64::consts::LOG2_E + ROUND);
+    let rest = lane(|r| (x[r] - (rounded[r] - ROUND) * LN_2_HIGH) - (rounded[r] - ROUND) * LN_2_LOW);
+    // Taylor's series to the 13th power; |rest| < 0.35, so what is left out is below 1e-17.
+    let mut sum = [1.0 / 6_227_020_800.0; WIDTH];
+    for factorial in FACTORIALS {
+        sum = lane(|r| sum[r] * rest[r] + 1.0 / factorial);
     }
-    out
+    lane(|r| sum[r] * f64::from_bits(rounded[r].to_bits().wrapping_add(1023) << 52))
 }
 
 /// 12!, 11!, …, 1!, 0!.
@@ -85,7 +103,7 @@ impl Kernel for Exponentiate<'_> {
     fn run(self) {
         for cell in self.cells {
             let value = exp(cell);
-            *cell = std::array::from_fn(|r| if value[r] > self.floor { value[r] } else { self.floor });
+            *cell = lane(|r| larger(value[r], self.floor));
         }
     }
 }
@@ -173,10 +191,10 @@ impl Packed {
 /// total += share · labels.
 #[inline(always)]
 pub(super) fn accumulate(total: &mut [Lane], labels: &[Lane], share: &Lane) {
+    let share = *share;
     for (total, label) in total.iter_mut().zip(labels) {
-        for r in 0..WIDTH {
-            total[r] += share[r] * label[r];
-        }
+        let (sum, label) = (*total, *label);
+        *total = lane(|r| sum[r] + share[r] * label[r]);
     }
 }
 

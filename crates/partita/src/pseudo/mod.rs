@@ -42,10 +42,12 @@ pub struct Problem<'a> {
 pub struct Solved {
     /// Iterations made.
     pub iterations: usize,
-    /// How far from optimal, in the unit of labels: the largest change that one more EM step would make, or for the
-    /// dual solvers the largest mismatch of a cluster's share relative to its prior.
+    /// How far from optimal: for [`Em`] the largest change of a label in the last iteration (the error is about λ times
+    /// that), for [`Newton`] [`Surrogate::optimality`], for the dual solvers the largest mismatch of a cluster's share
+    /// relative to its prior.
     pub residual: f64,
-    /// Whether the tolerance was reached.
+    /// Whether the tolerance was reached. The dual solvers also count as converged when the loss is within tolerance² of
+    /// its minimum although a share still misses by more: two empty clusters that are alike cannot be told apart by price.
     pub converged: bool,
 }
 

@@ -15,6 +15,8 @@ use crate::simplex::SIGMA_FLOOR;
 const FRACTION_TO_BOUNDARY: f64 = 0.99;
 /// Share of the decrease that the slope promises which a step must deliver.
 const SUFFICIENT: f64 = 1e-4;
+/// Units in the last place by which two equal losses, sums of many terms, may differ.
+const ROUNDING: f64 = 1e3;
 /// Times a step may be halved.
 const HALVINGS: usize = 50;
 
@@ -184,7 +186,7 @@ fn backtrack(
         }
         normalise(y, problem.batch.k);
         // Near the optimum the decrease drowns in rounding; the full step is right there.
-        let rounding = f64::EPSILON * (1.0 + before.abs()) * 10.0;
+        let rounding = ROUNDING * f64::EPSILON * (1.0 + before.abs());
         if surrogate.loss_in(problem, y, &mut space.mean) <= before + SUFFICIENT * step * slope + rounding {
             return true;
         }

@@ -5,7 +5,7 @@
 //! (α − 1)[diag(y_i) − y_i y_iᵀ].
 
 use super::dual::{Answer, maximise};
-use super::lanes::{Lane, Packed, WIDTH, exp};
+use super::lanes::{Lane, Packed, WIDTH, exp, lane, larger};
 use super::{Coupling, Problem, PseudoLabels, Solved, Surrogate, Workspace};
 use crate::objective::Fairness;
 
@@ -81,23 +81,21 @@ impl Answer for RenyiAnswer {
     ) -> Lane {
         let mut max = [f64::NEG_INFINITY; WIDTH];
         for ((label, cell), gap) in labels.iter_mut().zip(cells).zip(gap) {
-            for r in 0..WIDTH {
-                label[r] = cell[r] - self.excess * gap;
-                max[r] = if label[r] > max[r] { label[r] } else { max[r] };
-            }
+            let tilted = lane(|r| cell[r] - self.excess * gap);
+            max = lane(|r| larger(max[r], tilted[r]));
+            *label = tilted;
         }
         let mut sum = [0.0; WIDTH];
         for label in labels.iter_mut() {
-            *label = exp(&std::array::from_fn(|r| label[r] - max[r]));
-            for r in 0..WIDTH {
-                sum[r] += label[r];
-            }
+            let tilted = *label;
+            let y = exp(&lane(|r| tilted[r] - max[r]));
+            sum = lane(|r| sum[r] + y[r]);
+            *label = y;
         }
-        let inverse: Lane = std::array::from_fn(|r| 1.0 / sum[r]);
+        let inverse = lane(|r| 1.0 / sum[r]);
         for (label, link) in labels.iter_mut().zip(link) {
-            for r in 0..WIDTH {
-                label[r] *= inverse[r];
-            }
+            let y = *label;
+            *label = lane(|r| y[r] * inverse[r]);
             *link = *label;
         }
         [self.excess; WIDTH]

@@ -1,0 +1,79 @@
+//! The values of Arrow arrays as numbers or text.
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, types};
+use arrow_schema::DataType;
+use half::f16;
+use half::slice::HalfFloatSliceExt;
+
+/// Apply a macro to the array as its own integer type.
+macro_rules! for_integers {
+    ($array:expr, $use:ident) => {
+        match $array.data_type() {
+            DataType::Int8 => $use!(types::Int8Type),
+            DataType::Int16 => $use!(types::Int16Type),
+            DataType::Int32 => $use!(types::Int32Type),
+            DataType::Int64 => $use!(types::Int64Type),
+            DataType::UInt8 => $use!(types::UInt8Type),
+            DataType::UInt16 => $use!(types::UInt16Type),
+            DataType::UInt32 => $use!(types::UInt32Type),
+            DataType::UInt64 => $use!(types::UInt64Type),
+            _ => None,
+        }
+    };
+}
+
+/// The values of a numeric array without nulls.
+pub(crate) fn numbers(array: &dyn Array) -> Option<Vec<f32>> {
+    macro_rules! integers {
+        ($t:ty) => {
+            Some(array.as_primitive::<$t>().values().iter().map(|&v| v as f32).collect())
+        };
+    }
+    match array.data_type() {
+        DataType::Float32 => Some(array.as_primitive::<types::Float32Type>().values().to_vec()),
+        DataType::Float64 => integers!(types::Float64Type),
+        DataType::Float16 => {
+            let halves: &[f16] = array.as_primitive::<types::Float16Type>().values();
+            let mut out = vec![0f32; halves.len()];
+            halves.convert_to_f32_slice(&mut out);
+            Some(out)
+        }
+        DataType::Boolean => {
+            Some(array.as_boolean().values().iter().map(|v| f32::from(u8::from(v))).collect())
+        }
+        _ => for_integers!(array, integers),
+    }
+}
+
+/// The cells of a text or integer array as text; nulls are empty.
+pub(crate) fn strings(array: &dyn Array) -> Option<Vec<String>> {
+    fn owned<'a>(cells: impl Iterator<Item = Option<&'a str>>) -> Option<Vec<String>> {
+        Some(cells.map(|c| c.unwrap_or_default().to_owned()).collect())
+    }
+    macro_rules! integers {
+        ($t:ty) => {
+            Some(
+                array
+                    .as_primitive::<$t>()
+                    .iter()
+                    .map(|v| v.map_or(String::new(), |v| v.to_string()))
+                    .collect(),
+            )
+        };
+    }
+    match array.data_type() {
+        DataType::Utf8 => owned(array.as_string::<i32>().iter()),
+        DataType::LargeUtf8 => owned(array.as_string::<i64>().iter()),
+        DataType::Utf8View => owned(array.as_string_view().iter()),
+        _ => for_integers!(array, integers),
+    }
+}
+
+/// The cells of a column of labels as text; nulls are empty.
+pub(crate) fn label_cells(array: &dyn Array) -> Option<Vec<String>> {
+    strings(array).or_else(|| {
+        let cell = |(i, v): (usize, f32)| if array.is_null(i) { String::new() } else { v.to_string() };
+        numbers(array).map(|values| values.into_iter().enumerate().map(cell).collect())
+    })
+}
