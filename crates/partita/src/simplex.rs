@@ -9,6 +9,10 @@ pub const TINY: f64 = 1e-300;
 /// The same floor for single precision.
 pub const TINY_F32: f32 = 1e-30;
 
+/// Smallest mean pseudo-label ȳ_k by which λu_k is divided in single precision, so that their ratio times
+/// [`RATIO_CAP_F32`] times a probability stays finite.
+pub const MASS_FLOOR_F32: f32 = 1e-15;
+
 /// Largest ratio y/σ kept in single precision: σ of the smallest normal size times it is still below one.
 pub const RATIO_CAP_F32: f32 = 1e30;
 

@@ -6,7 +6,8 @@ use super::model::Model;
 use super::optimise::{Pace, Schedule};
 use super::params::{Checked, Loss, Params, Refresh, Solver};
 use super::prepare::Preparation;
-use super::score::{Ailment, Score, score};
+use super::relocate::relocate;
+use super::score::{Ailment, Judge, Score, score};
 use super::source::{Batch, Input, Source};
 use super::train::{Buffers, Head, Labelling, Stack};
 use crate::error::Result;
@@ -22,6 +23,17 @@ use std::time::Instant;
 
 /// Restarts are compared on all rows up to this many, and on a random sample of so many beyond.
 const JUDGED_ROWS: usize = 20_000;
+
+/// EM iterations for the pseudo-labels by which restarts are compared. The optimum itself ranks them alike and costs a
+/// hundred times more at 200 clusters.
+const JUDGE_ITERATIONS: usize = 50;
+
+/// When clusters are moved, as shares of the search.
+const RELOCATE: [f64; 4] = [0.1, 0.2, 0.35, 0.5];
+/// Rows that show how full the clusters are: so many, ...
+const SCOUTS: usize = 2048;
+/// ... or so many a cluster.
+const SCOUTS_PER_CLUSTER: usize = 40;
 
 /// Steps of the refinement, ...
 const REFINE_STEPS: usize = 40;
@@ -157,11 +169,12 @@ impl Run<'_> {
         let mut stack = Stack::new(k, self.source.m(), &heads);
         let mut trace = vec![Vec::new(); starts];
         let sample = self.sample()?;
-        let mut stop = self.descend(&self.search(), &mut stack, &mut trace)?;
+        let scouts = self.scouts(&sample)?;
+        let mut stop = self.descend(&self.search(), &mut stack, &mut trace, Some(&scouts))?;
         if stop != StopReason::Interrupted {
             let ranked = ranking(&self.score_all(&stack, &sample));
             stack.keep(&ranked[..restarts]);
-            stop = self.descend(&self.refinement(), &mut stack, &mut trace)?;
+            stop = self.descend(&self.refinement(), &mut stack, &mut trace, None)?;
         }
         let scores = self.score_all(&stack, &sample);
         let best = ranking(&scores)[0];
@@ -174,7 +187,7 @@ impl Run<'_> {
         let judge = self.judge();
         (0..stack.restarts.len())
             .into_par_iter()
-            .map(|at| score(&stack.head(at), sample, &*judge, &self.checked.prior, self.checked.gamma))
+            .map(|at| score(&stack.head(at), sample, &judge, &self.checked.prior, self.checked.gamma))
             .collect()
     }
 
@@ -216,6 +229,21 @@ impl Run<'_> {
         }
     }
 
+    /// A few rows that show how full the clusters are.
+    fn scouts(&self, sample: &Batch) -> Result<Batch> {
+        let wanted = SCOUTS.max(SCOUTS_PER_CLUSTER * self.params.k);
+        let every = (sample.rows.len() / wanted).max(1);
+        self.source.batch(sample.rows.iter().copied().step_by(every).collect())
+    }
+
+    fn relocate_all(&self, stack: &mut Stack, scouts: &Batch, step: usize) {
+        for at in 0..stack.restarts.len() {
+            let index = (step * self.params.restarts + stack.restarts[at]) as u64;
+            let mut rng = stream(self.params.seed, Stream::Reseed, index);
+            relocate(stack, at, scouts, &self.checked.prior, &mut rng);
+        }
+    }
+
     fn em_iterations(&self) -> usize {
         match self.params.solver {
             Solver::Em { iterations } => iterations,
@@ -224,7 +252,13 @@ impl Run<'_> {
     }
 
     /// All steps of a stage.
-    fn descend(&self, stage: &Stage, stack: &mut Stack, trace: &mut [Vec<f64>]) -> Result<StopReason> {
+    fn descend(
+        &self,
+        stage: &Stage,
+        stack: &mut Stack,
+        trace: &mut [Vec<f64>],
+        scouts: Option<&Batch>,
+    ) -> Result<StopReason> {
         let n = self.source.n();
         let batches = n.div_ceil(stage.batch);
         let mut labelling = self.labelling(stage.em_iterations);
@@ -239,6 +273,9 @@ impl Run<'_> {
                 if let Labelling::Fixed(objective, labels) = &mut labelling {
                     self.label_all(stack, objective, labels)?;
                 }
+            }
+            if let Some(scouts) = scouts.filter(|_| RELOCATE.iter().any(|t| step == (t * stage.steps as f64) as usize)) {
+                self.relocate_all(stack, scouts, step);
             }
             batch.rows.clear();
             batch.rows.extend_from_slice(&order[b * n / batches..(b + 1) * n / batches]);
@@ -302,11 +339,7 @@ impl Run<'_> {
             (Loss::Strong | Loss::Weak | Loss::RenyiLabels(_), _, Refresh::Epoch) => {
                 Labelling::Fixed(self.self_labelled(self.solver()), Vec::new())
             }
-            (Loss::Strong, Solver::Em { .. }, Refresh::Batch) => Labelling::Em(EmStep {
-                prior: self.checked.prior.iter().map(|&u| u as f32).collect(),
-                lambda: self.checked.lambda as f32,
-                iterations: em_iterations,
-            }),
+            (Loss::Strong, Solver::Em { .. }, Refresh::Batch) => Labelling::Em(self.em_step(em_iterations)),
             _ => Labelling::Objective(self.objective(self.solver())),
         }
     }
@@ -333,11 +366,19 @@ impl Run<'_> {
         }
     }
 
-    /// The objective that compares restarts: the same loss at its optimal pseudo-labels.
-    fn judge(&self) -> Box<dyn BatchObjective> {
+    /// What restarts are compared by: the same loss, with pseudo-labels close to their optimum.
+    fn judge(&self) -> Judge {
         match self.params.loss {
-            Loss::Strong if self.checked.lambda > 0.0 => self.objective(Box::new(Exact::default())),
-            _ => self.objective(self.solver()),
+            Loss::Strong => Judge::Em(self.em_step(JUDGE_ITERATIONS)),
+            _ => Judge::Objective(self.objective(self.solver())),
+        }
+    }
+
+    fn em_step(&self, iterations: usize) -> EmStep {
+        EmStep {
+            prior: self.checked.prior.iter().map(|&u| u as f32).collect(),
+            lambda: self.checked.lambda as f32,
+            iterations,
         }
     }
 

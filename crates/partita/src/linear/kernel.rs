@@ -5,10 +5,11 @@
 //! depend on the number of threads (rows of Z, restarts of D and W), so neither do the bits.
 //!
 //! Pseudo-labels are found in the ratio form F = y/σ: the EM step y ← (σ + a·y)/(1 + Σ a·y), a_k = λu_k/ȳ_k, becomes
-//! F ← (1 + a·F)/(1 + Σ a·σ·F), so ln y = ln σ + ln F never sees an underflowed probability.
+//! F ← (1 + a·F)/(1 + Σ a·σ·F), so ln y = ln σ + ln F never sees an underflowed probability. Rows are taken
+//! [`LANES`] abreast, cluster after cluster: every loop has a fixed length, vectorises, and finds its block in cache.
 
 use super::vector;
-use crate::simplex::{RATIO_CAP_F32, TINY_F32};
+use crate::simplex::{MASS_FLOOR_F32, RATIO_CAP_F32, TINY_F32};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
@@ -101,20 +102,27 @@ pub struct EmStep {
     pub iterations: usize,
 }
 
-/// Scratch space of [`EmStep`], one for each thread.
+/// Rows abreast in a block of the pseudo-label loop.
+const LANES: usize = 64;
+
+/// One number for each row of a block.
+type Lanes = [f32; LANES];
+
+/// Scratch space of [`EmStep`]: blocks of `k` lanes each.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    log_sigma: Vec<f32>,
-    sigma: Vec<f32>,
-    ratio: Vec<f32>,
+    log_sigma: Vec<Lanes>,
+    sigma: Vec<Lanes>,
+    ratio: Vec<Lanes>,
+    /// Weight of each row, 0 for the rows that fill up the last block.
+    weights: Vec<Lanes>,
     a: Vec<f32>,
-    top: Vec<f32>,
-    row: Vec<f32>,
+    mass: Vec<f32>,
 }
 
 impl EmStep {
-    /// Logit gradients `d` `[k, n]` of one restart, from its columns `first .. first + k` of `z` `[n, stride]`; returns the loss
-    /// mean H(σ, y) + λ KL(u‖ȳ) of the batch (cross-entropy −ln σ on known rows).
+    /// Logit gradients `d` `[k, n]` of one restart, from its columns `first .. first + k` of `z` `[n, stride]`; returns the
+    /// loss mean H(σ, y) + λ KL(u‖ȳ) of the batch (cross-entropy −ln σ on known rows).
     pub fn gradient(
         &self,
         z: &[f32],
@@ -123,7 +131,10 @@ impl EmStep {
         d: &mut [f32],
         scratch: &mut Scratch,
     ) -> f64 {
-        vector::dispatch(#[inline(always)] || self.gradient_inlined(z, (stride, first), marks, d, scratch))
+        vector::dispatch(
+            #[inline(always)]
+            || self.gradient_inlined(z, (stride, first), marks, d, scratch),
+        )
     }
 
     #[inline(always)]
@@ -137,176 +148,263 @@ impl EmStep {
     ) -> f64 {
         let k = self.prior.len();
         let n = z.len() / stride;
-        s.resize(n, k);
-        s.softmax(z, (stride, first), n, k);
-        s.clamp_known(marks.known, n, k);
-        let total = marks.weights.map_or(n as f32, vector::sum);
+        s.start(z, (stride, first), k, marks);
+        let total = s.weights.iter().map(|w| vector::sum(w)).sum::<f32>();
         for _ in 0..self.iterations {
-            self.rescale(s, marks.weights, total, n);
-            s.iterate(n);
+            for ((a, u), mass) in s.a.iter_mut().zip(&self.prior).zip(&s.mass) {
+                *a = self.lambda * u / (mass / total).max(MASS_FLOOR_F32);
+            }
+            s.iterate(k);
         }
-        let fairness = self.fairness(s, marks.weights, total, n);
-        let decisiveness = s.reverse_cross_entropy(marks, total, n, d);
-        f64::from(decisiveness) + f64::from(self.lambda) * fairness
-    }
-
-    /// a_k = λ u_k / ȳ_k for the current labels.
-    #[inline(always)]
-    fn rescale(&self, s: &mut Scratch, weights: Option<&[f32]>, total: f32, n: usize) {
-        for (k, u) in self.prior.iter().enumerate() {
-            s.a[k] = self.lambda * u / (s.mass(k, n, weights) / total).max(TINY_F32.sqrt());
-        }
+        let decisiveness = s.reverse_cross_entropy(marks.known, 1.0 / total, (n, k), d);
+        decisiveness + f64::from(self.lambda) * self.fairness(&s.mass, total)
     }
 
     /// KL(u‖ȳ).
     #[inline(always)]
-    fn fairness(&self, s: &Scratch, weights: Option<&[f32]>, total: f32, n: usize) -> f64 {
-        let term = |(k, &u): (usize, &f32)| {
-            let mean = f64::from(s.mass(k, n, weights) / total).max(f64::from(TINY_F32));
-            f64::from(u) * (f64::from(u) / mean).ln()
+    fn fairness(&self, mass: &[f32], total: f32) -> f64 {
+        let term = |(&u, &mass): (&f32, &f32)| {
+            f64::from(u) * (f64::from(u) / f64::from((mass / total).max(TINY_F32))).ln()
         };
-        self.prior.iter().enumerate().map(term).sum()
+        self.prior.iter().zip(mass).map(term).sum()
     }
 }
 
+/// Σ over the lanes of a·b·c, in a fixed order.
+#[inline(always)]
+fn triple(a: &Lanes, b: &Lanes, c: &Lanes) -> f32 {
+    let mut products = [0.0; LANES];
+    for j in 0..LANES {
+        products[j] = a[j] * b[j] * c[j];
+    }
+    vector::sum(&products)
+}
+
 impl Scratch {
-    fn resize(&mut self, n: usize, k: usize) {
+    /// σ of every row, y = σ, and the mass of every cluster.
+    #[inline(always)]
+    fn start(&mut self, z: &[f32], columns: (usize, usize), k: usize, marks: Marks<'_>) {
+        let n = z.len() / columns.0;
+        let blocks = n.div_ceil(LANES);
         for buffer in [&mut self.log_sigma, &mut self.sigma, &mut self.ratio] {
-            buffer.resize(n * k, 0.0);
+            buffer.resize(blocks * k, [0.0; LANES]);
         }
+        self.weights.resize(blocks, [0.0; LANES]);
         self.a.resize(k, 0.0);
-        self.top.resize(n, 0.0);
-        self.row.resize(n, 0.0);
+        self.mass.clear();
+        self.mass.resize(k, 0.0);
+        for b in 0..blocks {
+            let rows = b * LANES..n.min((b + 1) * LANES);
+            for (j, w) in self.weights[b].iter_mut().enumerate() {
+                let row = rows.start + j;
+                *w = if row < n { marks.weights.map_or(1.0, |w| w[row]) } else { 0.0 };
+            }
+            self.softmax(&z[rows.start * columns.0..rows.end * columns.0], columns, b, k);
+            self.clamp_known(marks.known.map(|known| &known[rows]), b, k);
+            for c in 0..k {
+                self.ratio[b * k + c] = [1.0; LANES];
+                self.mass[c] += triple(&self.weights[b], &self.sigma[b * k + c], &[1.0; LANES]);
+            }
+        }
     }
 
-    /// ln σ and σ, cluster by cluster so that the loops run along the rows.
+    /// ln σ and σ of one block.
     #[inline(always)]
-    fn softmax(&mut self, z: &[f32], (stride, first): (usize, usize), n: usize, k: usize) {
-        for (i, row) in z.chunks_exact(stride).enumerate() {
-            for (c, v) in row[first..first + k].iter().enumerate() {
-                self.log_sigma[c * n + i] = *v;
+    fn softmax(&mut self, z: &[f32], (stride, first): (usize, usize), b: usize, k: usize) {
+        let log_sigma = &mut self.log_sigma[b * k..(b + 1) * k];
+        let sigma = &mut self.sigma[b * k..(b + 1) * k];
+        for (j, row) in z.chunks_exact(stride).enumerate() {
+            for (lanes, v) in log_sigma.iter_mut().zip(&row[first..first + k]) {
+                lanes[j] = *v;
             }
         }
-        self.top.copy_from_slice(&self.log_sigma[..n]);
-        for column in self.log_sigma.chunks_exact(n).skip(1) {
-            self.top.iter_mut().zip(column).for_each(|(t, v)| *t = if *v > *t { *v } else { *t });
-        }
-        self.row.fill(0.0);
-        for (column, sigma) in self.log_sigma.chunks_exact_mut(n).zip(self.sigma.chunks_exact_mut(n)) {
-            for (((v, s), sum), top) in column.iter_mut().zip(sigma).zip(&mut self.row).zip(&self.top) {
-                *v -= *top;
-                *s = vector::exp(*v);
-                *sum += *s;
+        let mut top = log_sigma[0];
+        for lanes in &log_sigma[1..] {
+            for j in 0..LANES {
+                top[j] = if lanes[j] > top[j] { lanes[j] } else { top[j] };
             }
         }
-        for (top, sum) in self.top.iter_mut().zip(&mut self.row) {
-            *top = vector::ln(*sum);
-            *sum = 1.0 / *sum;
-        }
-        for (column, sigma) in self.log_sigma.chunks_exact_mut(n).zip(self.sigma.chunks_exact_mut(n)) {
-            for (((v, s), inverse), lse) in column.iter_mut().zip(sigma).zip(&self.row).zip(&self.top) {
-                *v -= *lse;
-                *s *= *inverse;
+        let mut sum = [0.0; LANES];
+        for (lanes, sigma) in log_sigma.iter_mut().zip(&mut *sigma) {
+            for j in 0..LANES {
+                lanes[j] -= top[j];
+                sigma[j] = vector::exp(lanes[j]);
+                sum[j] += sigma[j];
             }
         }
-        self.ratio.fill(1.0);
+        let mut inverse = [0.0; LANES];
+        for j in 0..LANES {
+            inverse[j] = 1.0 / sum[j];
+            sum[j] = vector::ln(sum[j]);
+        }
+        for (lanes, sigma) in log_sigma.iter_mut().zip(sigma) {
+            for j in 0..LANES {
+                lanes[j] -= sum[j];
+                sigma[j] *= inverse[j];
+            }
+        }
     }
 
     /// A known row is its own pseudo-label: with σ one-hot the EM step leaves it there and counts it in ȳ.
     #[inline(always)]
-    fn clamp_known(&mut self, known: Option<&[i32]>, n: usize, k: usize) {
-        for (i, &label) in known.unwrap_or(&[]).iter().enumerate().filter(|(_, l)| **l >= 0) {
-            for c in 0..k {
-                self.sigma[c * n + i] = if c == label as usize { 1.0 } else { 0.0 };
+    fn clamp_known(&mut self, known: Option<&[i32]>, b: usize, k: usize) {
+        for (j, &label) in known.unwrap_or(&[]).iter().enumerate().filter(|(_, l)| **l >= 0) {
+            for (c, sigma) in self.sigma[b * k..(b + 1) * k].iter_mut().enumerate() {
+                sigma[j] = if c == label as usize { 1.0 } else { 0.0 };
             }
         }
     }
 
-    /// Σ_i w_i y_ik.
+    /// F ← (1 + a·F)/(1 + Σ a·σ·F), and the masses that follow.
     #[inline(always)]
-    fn mass(&self, k: usize, n: usize, weights: Option<&[f32]>) -> f32 {
-        let sigma = &self.sigma[k * n..(k + 1) * n];
-        let ratio = &self.ratio[k * n..(k + 1) * n];
-        let mut lanes = [0.0f32; 16];
-        let whole = n / 16 * 16;
-        match weights {
-            None => {
-                for (s, f) in sigma[..whole].chunks_exact(16).zip(ratio[..whole].chunks_exact(16)) {
-                    for j in 0..16 {
-                        lanes[j] += s[j] * f[j];
-                    }
-                }
-                for i in whole..n {
-                    lanes[i - whole] += sigma[i] * ratio[i];
+    fn iterate(&mut self, k: usize) {
+        self.mass.fill(0.0);
+        let blocks = self.sigma.chunks_exact(k).zip(self.ratio.chunks_exact_mut(k));
+        for ((sigma, ratio), weights) in blocks.zip(&self.weights) {
+            let mut sum = [1.0; LANES];
+            for ((s, f), a) in sigma.iter().zip(&*ratio).zip(&self.a) {
+                for j in 0..LANES {
+                    sum[j] += a * (s[j] * f[j]);
                 }
             }
-            Some(w) => {
-                for i in 0..n {
-                    lanes[i % 16] += w[i] * sigma[i] * ratio[i];
+            for sum in &mut sum {
+                *sum = 1.0 / *sum;
+            }
+            for (((s, f), a), mass) in sigma.iter().zip(ratio).zip(&self.a).zip(&mut self.mass) {
+                for j in 0..LANES {
+                    let next = (1.0 + a * f[j]) * sum[j];
+                    f[j] = if next < RATIO_CAP_F32 { next } else { RATIO_CAP_F32 };
+                }
+                *mass += triple(weights, s, f);
+            }
+        }
+    }
+
+    /// Gradient σ(g − Σσg)·w/Σw with g = −ln y, and its loss, the mean of Σσg.
+    #[inline(always)]
+    fn reverse_cross_entropy(
+        &mut self,
+        known: Option<&[i32]>,
+        scale: f32,
+        (n, k): (usize, usize),
+        d: &mut [f32],
+    ) -> f64 {
+        let mut loss = 0.0;
+        for b in 0..self.weights.len() {
+            let first = b * LANES;
+            let rows = LANES.min(n - first);
+            let part = b * k..(b + 1) * k;
+            let (sigma, log_sigma) = (&self.sigma[part.clone()], &self.log_sigma[part.clone()]);
+            let ratio = &mut self.ratio[part];
+            let mut mean = [0.0; LANES];
+            for ((s, ls), f) in sigma.iter().zip(log_sigma).zip(&mut *ratio) {
+                for j in 0..LANES {
+                    f[j] = -(ls[j] + vector::ln(f[j])); // from here on `ratio` holds g
+                    mean[j] += s[j] * f[j];
+                }
+            }
+            let mut weights = self.weights[b];
+            weights.iter_mut().for_each(|w| *w *= scale);
+            for (c, (s, g)) in sigma.iter().zip(&*ratio).enumerate() {
+                let mut out = [0.0; LANES];
+                for j in 0..LANES {
+                    out[j] = weights[j] * s[j] * (g[j] - mean[j]);
+                }
+                d[c * n + first..c * n + first + rows].copy_from_slice(&out[..rows]);
+            }
+            let known = known.map(|known| &known[first..first + rows]);
+            known_rows(known, log_sigma, &weights, (first, n), d, &mut mean);
+            loss += f64::from(triple(&weights, &mean, &[1.0; LANES]));
+        }
+        loss
+    }
+}
+
+/// Known rows learn by the ordinary cross-entropy −ln σ: against a one-hot label the reverse one is infinite.
+#[inline(always)]
+fn known_rows(
+    known: Option<&[i32]>,
+    log_sigma: &[Lanes],
+    weights: &Lanes,
+    (first, n): (usize, usize),
+    d: &mut [f32],
+    mean: &mut Lanes,
+) {
+    for (j, &label) in known.unwrap_or(&[]).iter().enumerate().filter(|(_, l)| **l >= 0) {
+        mean[j] = -log_sigma[label as usize][j];
+        for (c, ls) in log_sigma.iter().enumerate() {
+            let one = if c == label as usize { 1.0 } else { 0.0 };
+            d[c * n + first + j] = weights[j] * (vector::exp(ls[j]) - one);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::objective::{self, SelfLabelled};
+    use crate::pseudo::Em;
+    use crate::rng::{Stream, stream};
+    use crate::simplex;
+    use proptest::prelude::*;
+    use rand::RngExt;
+
+    /// The same step in double precision, by the general objective.
+    fn plain(em: &EmStep, z: &[f32], k: usize, marks: Marks<'_>) -> (f64, Vec<f64>) {
+        let mut log_sigma: Vec<f64> = z.iter().map(|&v| f64::from(v)).collect();
+        for row in log_sigma.chunks_exact_mut(k) {
+            let lse = simplex::log_sum_exp(row);
+            row.iter_mut().for_each(|v| *v -= lse);
+        }
+        let weights: Option<Vec<f64>> = marks.weights.map(|w| w.iter().map(|&w| f64::from(w)).collect());
+        let batch = objective::Batch { log_sigma: &log_sigma, k, weights: weights.as_deref(), known: marks.known };
+        let objective = SelfLabelled {
+            solver: Box::new(Em { max_iterations: em.iterations, tolerance: 0.0 }),
+            prior: em.prior.iter().map(|&u| f64::from(u)).collect(),
+            lambda: f64::from(em.lambda),
+        };
+        let mut gradient = vec![0.0; z.len()];
+        let mut workspace = objective::Workspace::default();
+        objective.label(batch, &mut workspace);
+        (objective.with_labels(batch, &mut gradient, &mut workspace), gradient)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
+        #[test]
+        fn the_fast_step_agrees_with_the_plain_one(
+            n in 1usize..200, k in 2usize..20, iterations in 1usize..12, seed in 0u64..1000,
+            lambda in prop::sample::select(vec![0.1f32, 1.0, 100.0]), spread in 0.1f32..8.0,
+            weighted in any::<bool>(), some_known in any::<bool>(),
+        ) {
+            let mut rng = stream(seed, Stream::Synthetic, 0);
+            let (stride, first) = (k + 3, 2);
+            let wide: Vec<f32> = (0..n * stride).map(|_| (rng.random::<f32>() - 0.5) * spread).collect();
+            let z: Vec<f32> = wide.chunks_exact(stride).flat_map(|r| r[first..first + k].to_vec()).collect();
+            let weights: Vec<f32> = (0..n).map(|_| 0.1 + rng.random::<f32>()).collect();
+            let known: Vec<i32> = (0..n).map(|_| rng.random_range(-3..k as i32).max(-1)).collect();
+            let marks = Marks { weights: weighted.then_some(&*weights), known: some_known.then_some(&*known) };
+            let em = EmStep { prior: vec![1.0 / k as f32; k], lambda, iterations };
+            let mut d = vec![0.0; n * k];
+            let loss = em.gradient(&wide, (stride, first), marks, &mut d, &mut Scratch::default());
+            let (expected, gradient) = plain(&em, &z, k, marks);
+            prop_assert!((loss - expected).abs() < 2e-5 * (1.0 + expected.abs()), "{loss} {expected}");
+            for (i, row) in gradient.chunks_exact(k).enumerate() {
+                for (c, g) in row.iter().enumerate() {
+                    prop_assert!((f64::from(d[c * n + i]) - g).abs() < 2e-5 / (n as f64).sqrt().max(1.0), "{} {g}", d[c * n + i]);
                 }
             }
         }
-        vector::sum(&lanes)
     }
 
-    /// F ← (1 + a·F)/(1 + Σ a·σ·F).
-    #[inline(always)]
-    fn iterate(&mut self, n: usize) {
-        self.row.fill(1.0);
-        for ((sigma, ratio), a) in self.sigma.chunks_exact(n).zip(self.ratio.chunks_exact(n)).zip(&self.a) {
-            for ((sum, s), f) in self.row.iter_mut().zip(sigma).zip(ratio) {
-                *sum += a * (s * f);
-            }
-        }
-        for sum in &mut self.row {
-            *sum = 1.0 / *sum;
-        }
-        for (ratio, a) in self.ratio.chunks_exact_mut(n).zip(&self.a) {
-            for (f, inverse) in ratio.iter_mut().zip(&self.row) {
-                let next = (1.0 + a * *f) * inverse;
-                *f = if next < RATIO_CAP_F32 { next } else { RATIO_CAP_F32 };
-            }
-        }
-    }
-
-    /// Gradient σ(g − Σσg)·w/Σw with g = −ln y, and its loss Σσg averaged.
-    #[inline(always)]
-    fn reverse_cross_entropy(&mut self, marks: Marks<'_>, total: f32, n: usize, d: &mut [f32]) -> f32 {
-        self.row.fill(0.0);
-        let columns = self.sigma.chunks_exact(n).zip(self.log_sigma.chunks_exact(n));
-        for ((sigma, log_sigma), ratio) in columns.zip(self.ratio.chunks_exact_mut(n)) {
-            for (((s, ls), f), sum) in sigma.iter().zip(log_sigma).zip(ratio).zip(&mut self.row) {
-                *f = -(*ls + vector::ln(*f)); // from here on `ratio` holds g
-                *sum += *s * *f;
-            }
-        }
-        match marks.weights {
-            None => self.top.fill(1.0 / total),
-            Some(w) => self.top.iter_mut().zip(w).for_each(|(t, w)| *t = w / total),
-        }
-        for ((sigma, g), d) in
-            self.sigma.chunks_exact(n).zip(self.ratio.chunks_exact(n)).zip(d.chunks_exact_mut(n))
-        {
-            for ((((s, g), d), mean), w) in sigma.iter().zip(g).zip(d).zip(&self.row).zip(&self.top) {
-                *d = w * s * (g - mean);
-            }
-        }
-        self.known_rows(marks.known, n, d);
-        for (mean, w) in self.row.iter_mut().zip(&self.top) {
-            *mean *= w;
-        }
-        vector::sum(&self.row)
-    }
-
-    /// Known rows learn by the ordinary cross-entropy −ln σ: against a one-hot label the reverse one is infinite.
-    #[inline(always)]
-    fn known_rows(&mut self, known: Option<&[i32]>, n: usize, d: &mut [f32]) {
-        for (i, &label) in known.unwrap_or(&[]).iter().enumerate().filter(|(_, l)| **l >= 0) {
-            self.row[i] = -self.log_sigma[label as usize * n + i];
-            for (c, d) in d.chunks_exact_mut(n).enumerate() {
-                let one = if c == label as usize { 1.0 } else { 0.0 };
-                d[i] = self.top[i] * (vector::exp(self.log_sigma[c * n + i]) - one);
-            }
+    #[test]
+    fn no_finite_logits_give_a_nan() {
+        for scale in [1e4f32, -1e4, 1e30] {
+            let z: Vec<f32> = (0..30).map(|i| if i % 3 == 0 { scale } else { -scale * (i % 2) as f32 }).collect();
+            let em = EmStep { prior: vec![1.0 / 3.0; 3], lambda: 100.0, iterations: 15 };
+            let mut d = vec![0.0; 30];
+            let loss = em.gradient(&z, (3, 0), Marks::default(), &mut d, &mut Scratch::default());
+            assert!(loss.is_finite() && d.iter().all(|v| v.is_finite()), "{scale}: {loss} {d:?}");
         }
     }
 }

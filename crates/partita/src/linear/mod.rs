@@ -9,6 +9,7 @@ pub mod optimise;
 pub mod params;
 pub mod prepare;
 pub mod reduce;
+pub mod relocate;
 pub mod score;
 pub mod source;
 pub mod train;

@@ -1,6 +1,6 @@
 //! Judging restarts without truth: their loss on the same rows, and whether every cluster is alive.
 
-use super::kernel;
+use super::kernel::{self, EmStep, Scratch};
 use super::source::Batch;
 use super::train::Head;
 use crate::entropy::shannon;
@@ -53,51 +53,94 @@ pub struct Score {
     pub labels: Vec<u32>,
     /// Difference between the two largest logits of each row over ‖W‖.
     pub margins: Vec<f32>,
-    /// Share of the rows that each cluster wins.
-    pub shares: Vec<f64>,
     /// Clusters that are not alive.
     pub ailments: Vec<Ailment>,
 }
 
-/// Judge one restart on these rows.
-pub fn score(
-    head: &Head,
-    sample: &Batch,
-    objective: &dyn BatchObjective,
-    prior: &[f64],
-    gamma: f64,
-) -> Score {
-    let k = prior.len();
-    let m = head.weight.len() / k;
-    let n = sample.rows.len();
-    let mut z = vec![0.0; n * k];
-    kernel::logits(&sample.x, &head.weight, &head.bias, m, &mut z);
-    let norm: f64 = head.weight.iter().map(|&w| f64::from(w).powi(2)).sum();
-    let labels: Vec<u32> = z.chunks_exact(k).map(|z| top_two(z).0 as u32).collect();
-    let margins = z.chunks_exact(k).map(|z| (f64::from(top_two(z).1) / norm.sqrt()) as f32).collect();
-    let mut log_sigma: Vec<f64> = z.iter().map(|&v| f64::from(v)).collect();
-    for row in log_sigma.chunks_exact_mut(k) {
-        let lse = simplex::log_sum_exp(row);
-        row.iter_mut().for_each(|v| *v -= lse);
+/// What restarts are compared by.
+pub enum Judge {
+    /// The default loss, by the fast kernel.
+    Em(EmStep),
+    /// Any other loss.
+    Objective(Box<dyn BatchObjective>),
+}
+
+impl Judge {
+    /// The loss, without the norm.
+    fn loss(&self, predictions: &Predictions, sample: &Batch) -> f64 {
+        match self {
+            Self::Em(em) => {
+                let (z, k) = (&predictions.z, em.prior.len());
+                em.gradient(z, (k, 0), sample.marks(), &mut vec![0.0; z.len()], &mut Scratch::default())
+            }
+            Self::Objective(objective) => {
+                let mut gradient = vec![0.0; predictions.log_sigma.len()];
+                let mut workspace = objective::Workspace::default();
+                objective.value_and_gradient(predictions.batch(sample), &mut gradient, &mut workspace)
+            }
+        }
     }
-    let weights: Option<Vec<f64>> = sample.marks().weights.map(|w| w.iter().map(|&w| f64::from(w)).collect());
-    let batch = objective::Batch { log_sigma: &log_sigma, k, weights: weights.as_deref(), known: sample.marks().known };
-    let mut gradient = vec![0.0; log_sigma.len()];
-    let value = objective.value_and_gradient(batch, &mut gradient, &mut objective::Workspace::default());
-    let census = Census::take(batch, &labels);
+}
+
+/// Judge one restart on these rows.
+pub fn score(head: &Head, sample: &Batch, judge: &Judge, prior: &[f64], gamma: f64) -> Score {
+    let predictions = Predictions::new(head, sample);
+    let value = judge.loss(&predictions, sample);
+    let batch = predictions.batch(sample);
+    let norm: f64 = head.weight.iter().map(|&w| f64::from(w).powi(2)).sum();
+    let census = Census::take(batch, &predictions.labels);
     Score {
         loss: value + gamma * norm,
         decisiveness: batch.rows().map(|row| row.share * shannon::value(row.log_sigma)).sum(),
         fairness: Fairness::Strong.value(&census.soft, prior),
         ailments: census.ailments(prior),
-        shares: census.hard,
-        labels,
-        margins,
+        margins: predictions.leads.iter().map(|l| (f64::from(*l) / norm.sqrt()) as f32).collect(),
+        labels: predictions.labels,
+    }
+}
+
+/// How the rows spread over the clusters of one restart, and the label of each row.
+pub fn census(head: &Head, sample: &Batch) -> (Census, Vec<u32>) {
+    let predictions = Predictions::new(head, sample);
+    (Census::take(predictions.batch(sample), &predictions.labels), predictions.labels)
+}
+
+/// What a restart predicts for some rows.
+struct Predictions {
+    z: Vec<f32>,
+    log_sigma: Vec<f64>,
+    weights: Option<Vec<f64>>,
+    labels: Vec<u32>,
+    leads: Vec<f32>,
+}
+
+impl Predictions {
+    fn new(head: &Head, sample: &Batch) -> Self {
+        let k = head.bias.len();
+        let mut z = vec![0.0; sample.rows.len() * k];
+        kernel::logits(&sample.x, &head.weight, &head.bias, head.weight.len() / k, &mut z);
+        let (labels, leads) = z.chunks_exact(k).map(top_two).unzip();
+        let mut log_sigma: Vec<f64> = z.iter().map(|&v| f64::from(v)).collect();
+        for row in log_sigma.chunks_exact_mut(k) {
+            let lse = simplex::log_sum_exp(row);
+            row.iter_mut().for_each(|v| *v -= lse);
+        }
+        let weights = sample.marks().weights.map(|w| w.iter().map(|&w| f64::from(w)).collect());
+        Self { z, log_sigma, weights, labels, leads }
+    }
+
+    fn batch<'a>(&'a self, sample: &'a Batch) -> objective::Batch<'a> {
+        objective::Batch {
+            log_sigma: &self.log_sigma,
+            k: self.log_sigma.len() / self.labels.len(),
+            weights: self.weights.as_deref(),
+            known: sample.marks().known,
+        }
     }
 }
 
 /// The first largest logit and its lead over the second.
-fn top_two(z: &[f32]) -> (usize, f32) {
+fn top_two(z: &[f32]) -> (u32, f32) {
     let mut best = 0;
     for c in 1..z.len() {
         if z[c] > z[best] {
@@ -105,13 +148,16 @@ fn top_two(z: &[f32]) -> (usize, f32) {
         }
     }
     let second = (0..z.len()).filter(|&c| c != best).map(|c| z[c]).fold(f32::NEG_INFINITY, f32::max);
-    (best, z[best] - second)
+    (best as u32, z[best] - second)
 }
 
 /// Hard and soft shares of the clusters, and who wins the soft share of whom.
-struct Census {
-    hard: Vec<f64>,
-    soft: Vec<f64>,
+#[derive(Debug, Clone)]
+pub struct Census {
+    /// Share of the rows that each cluster wins.
+    pub hard: Vec<f64>,
+    /// Mean probability of each cluster.
+    pub soft: Vec<f64>,
     /// `[k, k]`: soft share of cluster i on rows that cluster j wins.
     won: Vec<f64>,
 }
@@ -132,7 +178,8 @@ impl Census {
         census
     }
 
-    fn ailments(&self, prior: &[f64]) -> Vec<Ailment> {
+    /// Clusters that are dead or twins.
+    pub fn ailments(&self, prior: &[f64]) -> Vec<Ailment> {
         let k = prior.len();
         (0..k)
             .filter_map(|cluster| {

@@ -82,8 +82,8 @@ pub struct Batch {
     pub x: Vec<f32>,
     /// Indices of the rows.
     pub rows: Vec<usize>,
-    weights: Vec<f32>,
-    known: Vec<i32>,
+    pub(super) weights: Vec<f32>,
+    pub(super) known: Vec<i32>,
 }
 
 impl Batch {

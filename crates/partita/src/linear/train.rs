@@ -102,8 +102,8 @@ impl Stack {
         *self = kept;
     }
 
-    /// Start cluster `cluster` at place `at` again from these weights.
-    pub fn reseed(&mut self, at: usize, cluster: usize, weight: &[f32], bias: f32) {
+    /// Replace the weights of one cluster at place `at`, and forget what the optimiser knew of them.
+    pub fn set_cluster(&mut self, at: usize, cluster: usize, weight: &[f32], bias: f32) {
         let (k, m) = (self.k, self.m);
         let row = at * k + cluster;
         self.weight[row * m..(row + 1) * m].copy_from_slice(weight);

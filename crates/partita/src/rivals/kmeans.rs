@@ -1,6 +1,6 @@
 //! K-means: k-means++ seeds and Lloyd's iterations, by matrix products.
 
-use crate::linear::kernel;
+use crate::linear::{kernel, vector};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -19,40 +19,48 @@ pub struct Centres {
     pub iterations: usize,
 }
 
-/// `k` rows spread out by k-means++: each is drawn with probability proportional to its squared distance from those drawn before.
+/// `k` rows spread out by greedy k-means++: each is the best of a few candidates, which are drawn with probability
+/// proportional to their squared distance from the rows chosen before.
 pub fn plus_plus(x: &[f32], m: usize, k: usize, rng: &mut ChaCha8Rng) -> Vec<f32> {
     let n = x.len() / m;
+    let candidates = 2 + (k as f64).ln() as usize;
+    let squares: Vec<f32> = x.par_chunks(m).map(vector::sum_squares).collect();
     let mut centres = Vec::with_capacity(k * m);
-    let mut nearest = vec![f32::INFINITY; n];
-    let mut next = rng.random_range(0..n);
-    for _ in 0..k {
-        let centre = &x[next * m..(next + 1) * m];
-        centres.extend_from_slice(centre);
-        nearest
-            .par_chunks_mut(PIECE)
-            .zip(x.par_chunks(PIECE * m))
-            .for_each(|(nearest, x)| crate::linear::vector::dispatch(#[inline(always)] || update_nearest(nearest, x, centre)));
-        next = draw(&nearest, rng);
+    let mut nearest = vec![f32::MAX; n];
+    for chosen in 0..k {
+        let tries: Vec<usize> = match chosen {
+            0 => vec![rng.random_range(0..n)],
+            _ => (0..candidates).map(|_| draw(&nearest, rng)).collect(),
+        };
+        let rows: Vec<f32> = tries.iter().flat_map(|&i| x[i * m..(i + 1) * m].iter().copied()).collect();
+        let distances = distances(x, m, &squares, &rows);
+        let (best, next) = best_candidate(&distances, &nearest, tries.len());
+        nearest = next;
+        centres.extend_from_slice(&rows[best * m..(best + 1) * m]);
     }
     centres
 }
 
-#[inline(always)]
-fn update_nearest(nearest: &mut [f32], x: &[f32], centre: &[f32]) {
-    for (nearest, x) in nearest.iter_mut().zip(x.chunks_exact(centre.len())) {
-        let mut lanes = [0.0f32; 16];
-        let (whole, rest) = (x.chunks_exact(16), x.chunks_exact(16).remainder());
-        for (x, c) in whole.zip(centre.chunks_exact(16)) {
-            for j in 0..16 {
-                lanes[j] += (x[j] - c[j]) * (x[j] - c[j]);
-            }
-        }
-        let tail = centre.len() - rest.len();
-        for (j, x) in rest.iter().enumerate() {
-            lanes[j] += (x - centre[tail + j]) * (x - centre[tail + j]);
-        }
-        *nearest = nearest.min(crate::linear::vector::sum(&lanes));
+/// Squared distances `[n, t]` of all rows to `t` others.
+fn distances(x: &[f32], m: usize, squares: &[f32], rows: &[f32]) -> Vec<f32> {
+    let halves: Vec<f32> = rows.chunks_exact(m).map(|r| -0.5 * vector::sum_squares(r)).collect();
+    let mut out = vec![0.0; squares.len() * halves.len()];
+    kernel::logits(x, rows, &halves, m, &mut out);
+    for (out, square) in out.chunks_exact_mut(halves.len()).zip(squares) {
+        out.iter_mut().for_each(|v| *v = (square - 2.0 * *v).max(0.0));
     }
+    out
+}
+
+/// The candidate that leaves the smallest sum of distances, and those distances.
+fn best_candidate(distances: &[f32], nearest: &[f32], tries: usize) -> (usize, Vec<f32>) {
+    let mut sums = vec![0.0f64; tries];
+    for (row, near) in distances.chunks_exact(tries).zip(nearest) {
+        sums.iter_mut().zip(row).for_each(|(sum, d)| *sum += f64::from(d.min(*near)));
+    }
+    let best = (0..tries).min_by(|&a, &b| sums[a].total_cmp(&sums[b])).unwrap_or(0);
+    let next = distances.chunks_exact(tries).zip(nearest).map(|(row, near)| row[best].min(*near)).collect();
+    (best, next)
 }
 
 /// Draw an index with probability proportional to its entry; any index if all are zero.
@@ -87,7 +95,7 @@ pub fn lloyd(x: &[f32], m: usize, mut centres: Vec<f32>, iterations: usize) -> C
 
 /// The nearest centre of each row and the inertia: ‖x−c‖² is smallest where x·c − ‖c‖²/2 is largest.
 fn assign(x: &[f32], m: usize, centres: &[f32]) -> (Vec<u32>, f64) {
-    let bias: Vec<f32> = centres.chunks_exact(m).map(|c| -0.5 * crate::linear::vector::sum_squares(c)).collect();
+    let bias: Vec<f32> = centres.chunks_exact(m).map(|c| -0.5 * vector::sum_squares(c)).collect();
     let k = bias.len();
     let parts: Vec<(Vec<u32>, f64)> = x
         .par_chunks(PIECE * m)
@@ -100,7 +108,7 @@ fn assign(x: &[f32], m: usize, centres: &[f32]) -> (Vec<u32>, f64) {
                 .zip(x.chunks_exact(m))
                 .map(|(z, x)| {
                     let best = (1..k).fold(0, |best, c| if z[c] > z[best] { c } else { best });
-                    let square = crate::linear::vector::sum_squares(x) - 2.0 * z[best];
+                    let square = vector::sum_squares(x) - 2.0 * z[best];
                     inertia += f64::from(square.max(0.0));
                     best as u32
                 })

@@ -1,0 +1,96 @@
+//! Moving clusters that are dead, twins or starved to where there are too many rows for one.
+//!
+//! Fairness alone cannot do it: a cluster that wins no rows has no gradient to follow to a far region. So a few times
+//! during the search such a cluster is taken away and given half of the fullest one.
+
+use super::score::census;
+use super::source::Batch;
+use super::train::Stack;
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+/// A cluster below this part of its prior is starved if another one overflows.
+const STARVED: f64 = 0.6;
+/// A cluster above this multiple of its prior overflows.
+const OVERFULL: f64 = 1.5;
+/// Logit difference between the two ends of a split cluster.
+const CONTRAST: f32 = 8.0;
+
+/// Move what needs to be moved in the restart at place `at`; returns how many clusters were.
+pub fn relocate(stack: &mut Stack, at: usize, sample: &Batch, prior: &[f64], rng: &mut ChaCha8Rng) -> usize {
+    let (census, labels) = census(&stack.head(at), sample);
+    let mut fullness: Vec<f64> = census.hard.iter().zip(prior).map(|(h, u)| h / u).collect();
+    let mut movable: Vec<usize> = census.ailments(prior).iter().map(|a| a.cluster()).collect();
+    movable.extend((0..prior.len()).filter(|&c| fullness[c] < STARVED && !movable.contains(&c)).collect::<Vec<_>>());
+    movable.sort_by(|&a, &b| fullness[a].total_cmp(&fullness[b]));
+    let mut moved = 0;
+    for cluster in movable {
+        let Some(full) = fullest(&fullness) else { break };
+        let rows: Vec<usize> = (0..labels.len()).filter(|&i| labels[i] as usize == full).collect();
+        if rows.len() < 2 || full == cluster {
+            break;
+        }
+        split(stack, at, (full, cluster), sample, &rows, rng);
+        fullness[full] /= 2.0;
+        fullness[cluster] = fullness[full];
+        moved += 1;
+    }
+    moved
+}
+
+/// The cluster that overflows most, if any does.
+fn fullest(fullness: &[f64]) -> Option<usize> {
+    let most = (0..fullness.len()).max_by(|&a, &b| fullness[a].total_cmp(&fullness[b]))?;
+    (fullness[most] > OVERFULL).then_some(most)
+}
+
+/// Cut cluster `full` between a random row and the one farthest from it, and give the far side to cluster `empty`.
+fn split(
+    stack: &mut Stack,
+    at: usize,
+    (full, empty): (usize, usize),
+    sample: &Batch,
+    rows: &[usize],
+    rng: &mut ChaCha8Rng,
+) {
+    let m = stack.m;
+    let row = |i: usize| &sample.x[i * m..(i + 1) * m];
+    let here = row(rows[rng.random_range(0..rows.len())]);
+    let distance = |i: usize| -> f32 { row(i).iter().zip(here).map(|(a, b)| (a - b) * (a - b)).sum() };
+    let far = rows.iter().copied().max_by(|&a, &b| distance(a).total_cmp(&distance(b)));
+    let there = row(far.expect("a full cluster has rows"));
+    let length = there.iter().zip(here).map(|(a, b)| (a - b) * (a - b)).sum::<f32>().max(f32::MIN_POSITIVE);
+    let direction: Vec<f32> =
+        there.iter().zip(here).map(|(a, b)| CONTRAST / 2.0 * (a - b) / length).collect();
+    let middle: f32 = direction.iter().zip(there.iter().zip(here)).map(|(d, (a, b))| d * (a + b) / 2.0).sum();
+    let head = stack.head(at);
+    let old = &head.weight[full * m..(full + 1) * m];
+    let plus: Vec<f32> = old.iter().zip(&direction).map(|(w, d)| w + d).collect();
+    let minus: Vec<f32> = old.iter().zip(&direction).map(|(w, d)| w - d).collect();
+    stack.set_cluster(at, empty, &plus, head.bias[full] - middle);
+    stack.set_cluster(at, full, &minus, head.bias[full] + middle);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::train::Head;
+    use super::*;
+    use crate::rng::{Stream, stream};
+
+    /// Three groups on a line; clusters 0 and 1 share the first, cluster 2 holds the other two.
+    #[test]
+    fn a_dead_cluster_is_given_half_of_an_overfull_one() {
+        let x: Vec<f32> =
+            (0..90).flat_map(|i| [(i % 3) as f32 + 0.01 * (i / 3) as f32 / 30.0, 1.0]).collect();
+        let sample = Batch { x, rows: (0..90).collect(), ..Batch::default() };
+        // Cluster 1 is a copy of cluster 0 that always loses.
+        let head = Head { weight: vec![-9.0, 0.0, -9.0, 0.0, 9.0, 0.0], bias: vec![4.5, 4.0, -4.5] };
+        let mut stack = Stack::new(3, 2, &[head]);
+        let prior = [1.0 / 3.0; 3];
+        let mut rng = stream(0, Stream::Reseed, 0);
+        assert_eq!(relocate(&mut stack, 0, &sample, &prior, &mut rng), 1);
+        let (census, _) = census(&stack.head(0), &sample);
+        assert!(census.hard.iter().all(|h| (h - 1.0 / 3.0).abs() < 1e-9), "{:?}", census.hard);
+        assert_eq!(relocate(&mut stack, 0, &sample, &prior, &mut rng), 0);
+    }
+}
