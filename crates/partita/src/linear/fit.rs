@@ -3,12 +3,13 @@
 use super::init;
 use super::kernel::EmStep;
 use super::model::Model;
-use super::optimise::{Pace, Schedule};
+use super::optimise::{Optimiser, Pace, Schedule};
+use super::polish::polish;
 use super::params::{Checked, Loss, Params, Refresh, Solver};
 use super::prepare::Preparation;
 use super::relocate::relocate;
 use super::score::{Ailment, Judge, Score, score};
-use super::source::{Batch, Input, Source};
+use super::source::{Batch, Input, Source, check_distinct};
 use super::train::{Buffers, Head, Labelling, Stack};
 use crate::error::Result;
 use crate::metrics;
@@ -28,6 +29,9 @@ const JUDGED_ROWS: usize = 20_000;
 /// hundred times more at 200 clusters.
 const JUDGE_ITERATIONS: usize = 50;
 
+/// Iterations of L-BFGS where it is the whole optimiser.
+const LBFGS_ITERATIONS: usize = 200;
+
 /// When clusters are moved, as shares of the search.
 const RELOCATE: [f64; 4] = [0.1, 0.2, 0.35, 0.5];
 /// Rows that show how full the clusters are: so many, ...
@@ -37,8 +41,8 @@ const SCOUTS_PER_CLUSTER: usize = 40;
 
 /// Steps of the refinement, ...
 const REFINE_STEPS: usize = 40;
-/// ... its batches in units of those of the search, ...
-const REFINE_BATCHES: usize = 8;
+/// ... rows of its batches, at least twice those of the search, ...
+const REFINE_BATCH: usize = 2048;
 /// ... and its learning rate at the start.
 const REFINE_RATE: f64 = 0.625;
 
@@ -121,6 +125,7 @@ pub fn fit(input: &Input<'_>, params: &Params, observer: &dyn Observer) -> Resul
     input.check(params.k)?;
     let checked = params.check(input.rows.n())?;
     let mut preparation = Preparation::fit(input.rows, &input.widths, params.prepare, observer)?;
+    check_distinct(input.rows, params.k)?;
     preparation.reduce(input.rows, params.dims, params.seed)?;
     let source = Source::new(input, &preparation)?;
     let run = Run { params, checked: &checked, source: &source, observer };
@@ -164,23 +169,70 @@ impl Run<'_> {
     /// Search from many starts, keep the most promising, refine those, choose the best.
     fn train(&self) -> Result<Outcome> {
         let Params { k, seed, restarts, .. } = *self.params;
-        let starts = restarts * self.checked.starts_per_restart;
-        let heads = init::heads(self.source, k, self.params.init, starts, seed)?;
+        let starts = restarts * if self.source.is_warm() { 1 } else { self.checked.starts_per_restart };
+        let heads = init::heads(self.source, self.params.init, (k, starts), seed)?;
         let mut stack = Stack::new(k, self.source.m(), &heads);
         let mut trace = vec![Vec::new(); starts];
         let sample = self.sample()?;
-        let scouts = self.scouts(&sample)?;
-        let mut stop = self.descend(&self.search(), &mut stack, &mut trace, Some(&scouts))?;
-        if stop != StopReason::Interrupted {
-            let ranked = ranking(&self.score_all(&stack, &sample));
-            stack.keep(&ranked[..restarts]);
-            stop = self.descend(&self.refinement(), &mut stack, &mut trace, None)?;
+        let stop = match self.params.optimiser {
+            Optimiser::Lbfgs => self.minimise(&mut stack, &sample, LBFGS_ITERATIONS, &mut trace)?,
+            _ => self.search_and_refine(&mut stack, &sample, &mut trace)?,
+        };
+        if self.params.polish > 0 && stop != StopReason::Interrupted {
+            let best = ranking(&self.score_all(&stack, &sample))[0];
+            stack.keep(&[best]);
+            self.minimise(&mut stack, &sample, self.params.polish, &mut trace)?;
         }
         let scores = self.score_all(&stack, &sample);
         let best = ranking(&scores)[0];
         let trace = std::mem::take(&mut trace[stack.restarts[best]]);
         let report = self.report(&stack, &scores, best, stop, trace, sample.rows.len())?;
         Ok(Outcome { head: stack.head(best), report })
+    }
+
+    fn search_and_refine(
+        &self,
+        stack: &mut Stack,
+        sample: &Batch,
+        trace: &mut [Vec<f64>],
+    ) -> Result<StopReason> {
+        let scouts = self.scouts(sample)?;
+        let stop = self.descend(&self.search(), stack, trace, Some(&scouts))?;
+        if stop == StopReason::Interrupted {
+            return Ok(stop);
+        }
+        let ranked = ranking(&self.score_all(stack, sample));
+        stack.keep(&ranked[..self.params.restarts]);
+        self.descend(&self.refinement(), stack, trace, None)
+    }
+
+    /// L-BFGS on all restarts, at optimal pseudo-labels.
+    fn minimise(
+        &self,
+        stack: &mut Stack,
+        sample: &Batch,
+        iterations: usize,
+        trace: &mut [Vec<f64>],
+    ) -> Result<StopReason> {
+        let objective = self.objective(match self.params.loss {
+            Loss::Strong if self.checked.lambda > 0.0 => Box::new(Exact::default()),
+            _ => self.solver(),
+        });
+        let mut stop = StopReason::Converged;
+        for at in 0..stack.restarts.len() {
+            let done = at as f64 / stack.restarts.len() as f64;
+            if self.observer.progress(Progress { stage: "polishing", done, loss: None }) == Flow::Stop {
+                return Ok(StopReason::Interrupted);
+            }
+            let mut head = stack.head(at);
+            let outcome = polish(&mut head, sample, &*objective, self.checked.gamma, iterations);
+            trace[stack.restarts[at]].extend(&outcome.trace);
+            if outcome.stop != StopReason::Converged {
+                stop = outcome.stop;
+            }
+            stack.set_head(at, &head);
+        }
+        Ok(stop)
     }
 
     fn score_all(&self, stack: &Stack, sample: &Batch) -> Vec<Score> {
@@ -203,7 +255,7 @@ impl Run<'_> {
                 hold: 0.6,
                 last_rate: 0.05,
                 gamma: self.checked.gamma,
-                anneal: self.checked.anneal,
+                anneal: if self.source.is_warm() { 1.0 } else { self.checked.anneal },
                 anneal_until: 0.8,
             },
             share: (0.0, 0.8),
@@ -215,7 +267,7 @@ impl Run<'_> {
         Stage {
             name: "refining",
             steps: REFINE_STEPS,
-            batch: (REFINE_BATCHES * self.checked.batch).min(self.source.n()),
+            batch: REFINE_BATCH.max(2 * self.checked.batch).min(self.source.n()),
             em_iterations: 2 * self.em_iterations(),
             schedule: Schedule {
                 rate: self.checked.rate * REFINE_RATE,

@@ -20,11 +20,15 @@ const LLOYD_ITERATIONS: usize = 8;
 /// A start from centres c is W = t·c, b = −t‖c‖²/2 with t this many times the inverse mean squared distance.
 const SHARPNESS: f64 = 10.0;
 
-/// Starting weights of all restarts.
-pub fn heads(source: &Source<'_>, k: usize, init: Init, restarts: usize, seed: u64) -> Result<Vec<Head>> {
+/// Starting weights of `starts` restarts of `k` clusters.
+pub fn heads(source: &Source<'_>, init: Init, (k, starts): (usize, usize), seed: u64) -> Result<Vec<Head>> {
     let known = known_means(source, k)?;
-    (0..restarts)
+    let warm = source.warm_start(k)?;
+    (0..starts)
         .map(|r| {
+            if let Some(warm) = &warm {
+                return Ok(warmed(warm, seed, r));
+            }
             let mut head = match kind(init, k) {
                 Init::KMeans => from_centres(source, k, LLOYD_ITERATIONS, seed, r)?,
                 Init::PlusPlus => from_centres(source, k, 0, seed, r)?,
@@ -36,6 +40,16 @@ pub fn heads(source: &Source<'_>, k: usize, init: Init, restarts: usize, seed: u
             Ok(head)
         })
         .collect()
+}
+
+/// The given weights for the first start; for the others, the same with noise.
+fn warmed(warm: &Head, seed: u64, restart: usize) -> Head {
+    let mut head = warm.clone();
+    if restart > 0 {
+        let noise = random(warm.bias.len(), warm.weight.len() / warm.bias.len(), seed, restart);
+        head.weight.iter_mut().zip(&noise.weight).for_each(|(w, n)| *w += n);
+    }
+    head
 }
 
 /// `auto`: random for few clusters, K-means centres for many.

@@ -7,6 +7,7 @@ pub mod lbfgs;
 pub mod model;
 pub mod optimise;
 pub mod params;
+pub mod polish;
 pub mod prepare;
 pub mod reduce;
 pub mod relocate;

@@ -4,9 +4,11 @@
 use super::kernel::Marks;
 use super::model::Model;
 use super::prepare::Preparation;
+use super::train::Head;
 use crate::error::{Error, Result};
 use crate::rows::Rows;
 use rayon::prelude::*;
+use std::collections::HashSet;
 
 /// Rows handled by one thread at a time.
 const PIECE: usize = 64;
@@ -62,6 +64,23 @@ impl<'a> Input<'a> {
         }
         Ok(())
     }
+}
+
+/// Refuse data with fewer different rows than clusters. Stops as soon as enough are found, which is at once unless most rows
+/// are copies.
+pub fn check_distinct(rows: &dyn Rows, k: usize) -> Result<()> {
+    let (n, m) = (rows.n(), rows.m());
+    let mut seen: HashSet<Vec<u32>> = HashSet::with_capacity(k);
+    let mut row = vec![0.0; m];
+    for i in 0..n {
+        rows.read(i, &mut row)?;
+        // Adding 0 turns -0 into 0, which is the same number.
+        seen.insert(row.iter().map(|v| (v + 0.0).to_bits()).collect());
+        if seen.len() >= k {
+            return Ok(());
+        }
+    }
+    Err(Error::TooFewDistinctRows { rows: n, distinct: seen.len(), k })
 }
 
 fn same_length(what: &'static str, found: usize, expected: usize) -> Result<()> {
@@ -134,6 +153,28 @@ impl<'a> Source<'a> {
     /// Known labels of all rows, if any were given.
     pub fn known(&self) -> Option<&[i32]> {
         self.input.known
+    }
+
+    /// Whether there is a model to start from.
+    pub fn is_warm(&self) -> bool {
+        self.input.warm_start.is_some()
+    }
+
+    /// The model to start from, as weights on prepared rows.
+    pub fn warm_start(&self, k: usize) -> Result<Option<Head>> {
+        let Some(model) = self.input.warm_start else { return Ok(None) };
+        if model.m() != self.raw_m() {
+            return Err(Error::Width { expected: model.m(), found: self.raw_m() });
+        }
+        if model.k() != k {
+            return Err(Error::Parameter {
+                name: "the number of clusters",
+                value: k.to_string(),
+                must: "that of the model to start from",
+            });
+        }
+        let (weight, bias) = self.preparation.unfold(&model.weight, &model.bias);
+        Ok(Some(Head { weight, bias }))
     }
 
     /// Weights of all rows, if any were given.

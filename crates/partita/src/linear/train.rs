@@ -93,6 +93,13 @@ impl Stack {
         }
     }
 
+    /// Replace the weights at place `at`.
+    pub fn set_head(&mut self, at: usize, head: &Head) {
+        let (k, m) = (self.k, self.m);
+        self.weight[at * k * m..(at + 1) * k * m].copy_from_slice(&head.weight);
+        self.bias[at * k..(at + 1) * k].copy_from_slice(&head.bias);
+    }
+
     /// Keep only these places, in this order.
     pub fn keep(&mut self, places: &[usize]) {
         let heads: Vec<Head> = places.iter().map(|&at| self.head(at)).collect();

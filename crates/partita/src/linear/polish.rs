@@ -1,0 +1,139 @@
+//! Full-batch L-BFGS: the whole optimiser for small data, or a last polish after the batches.
+
+use super::kernel;
+use super::lbfgs::{self, Options, Outcome};
+use super::source::Batch;
+use super::train::Head;
+use crate::objective::{self, BatchObjective};
+use crate::simplex;
+
+/// Minimise `objective` + γ‖W‖² on these rows from `head`, which is overwritten. Never ends higher than it began.
+pub fn polish(
+    head: &mut Head,
+    rows: &Batch,
+    objective: &dyn BatchObjective,
+    gamma: f64,
+    iterations: usize,
+) -> Outcome {
+    let k = head.bias.len();
+    let mut problem = Problem::new(rows, objective, gamma, k);
+    let mut point: Vec<f64> = head.weight.iter().chain(&head.bias).map(|&v| f64::from(v)).collect();
+    let options = Options { max_iterations: iterations, tolerance: TOLERANCE, ..Options::default() };
+    let outcome = lbfgs::minimise(&mut point, &options, |point, gradient| problem.evaluate(point, gradient));
+    let split = head.weight.len();
+    head.weight.iter_mut().zip(&point[..split]).for_each(|(w, p)| *w = *p as f32);
+    head.bias.iter_mut().zip(&point[split..]).for_each(|(b, p)| *b = *p as f32);
+    outcome
+}
+
+/// Gradient norm, relative to the first, at which it stops; single-precision products allow no less.
+const TOLERANCE: f64 = 1e-5;
+
+/// The full-batch loss as a function of weights and biases in one vector.
+struct Problem<'a> {
+    rows: &'a Batch,
+    objective: &'a dyn BatchObjective,
+    gamma: f64,
+    k: usize,
+    weights: Option<Vec<f64>>,
+    workspace: objective::Workspace,
+    z: Vec<f32>,
+    log_sigma: Vec<f64>,
+    slope: Vec<f64>,
+    d: Vec<f32>,
+    g: Vec<f32>,
+}
+
+impl<'a> Problem<'a> {
+    fn new(rows: &'a Batch, objective: &'a dyn BatchObjective, gamma: f64, k: usize) -> Self {
+        let n = rows.rows.len();
+        let m = rows.x.len() / n;
+        Self {
+            rows,
+            objective,
+            gamma,
+            k,
+            weights: rows.marks().weights.map(|w| w.iter().map(|&w| f64::from(w)).collect()),
+            workspace: objective::Workspace::default(),
+            z: vec![0.0; n * k],
+            log_sigma: vec![0.0; n * k],
+            slope: vec![0.0; n * k],
+            d: vec![0.0; n * k],
+            g: vec![0.0; k * m],
+        }
+    }
+
+    fn evaluate(&mut self, point: &[f64], gradient: &mut [f64]) -> f64 {
+        let k = self.k;
+        let n = self.rows.rows.len();
+        let (weight, bias) = point.split_at(point.len() - k);
+        let single = |values: &[f64]| -> Vec<f32> { values.iter().map(|&v| v as f32).collect() };
+        let m = weight.len() / k;
+        kernel::logits(&self.rows.x, &single(weight), &single(bias), m, &mut self.z);
+        for (row, out) in self.z.chunks_exact(k).zip(self.log_sigma.chunks_exact_mut(k)) {
+            let wide: Vec<f64> = row.iter().map(|&v| f64::from(v)).collect();
+            simplex::log_softmax(&wide, out);
+        }
+        let batch = objective::Batch {
+            log_sigma: &self.log_sigma,
+            k,
+            weights: self.weights.as_deref(),
+            known: self.rows.marks().known,
+        };
+        let value = self.objective.value_and_gradient(batch, &mut self.slope, &mut self.workspace);
+        for (i, row) in self.slope.chunks_exact(k).enumerate() {
+            row.iter().enumerate().for_each(|(c, s)| self.d[c * n + i] = *s as f32);
+        }
+        kernel::weight_gradient(&self.d, &self.rows.x, m, &mut self.g);
+        for ((out, g), w) in gradient.iter_mut().zip(&self.g).zip(weight) {
+            *out = f64::from(*g) + 2.0 * self.gamma * w;
+        }
+        for (c, out) in gradient[weight.len()..].iter_mut().enumerate() {
+            *out = self.slope.iter().skip(c).step_by(k).sum();
+        }
+        value + self.gamma * weight.iter().map(|w| w * w).sum::<f64>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::objective::MutualInformation;
+    use crate::rng::{Stream, stream};
+    use rand::RngExt;
+
+    fn sample(n: usize, m: usize) -> Batch {
+        let mut rng = stream(5, Stream::Synthetic, 0);
+        let x = (0..n * m).map(|i| rng.random::<f32>() - 0.5 + if i / m % 2 == 0 { 0.8 } else { 0.0 }).collect();
+        Batch { x, rows: (0..n).collect(), ..Batch::default() }
+    }
+
+    #[test]
+    fn the_gradient_is_that_of_the_value() {
+        let rows = sample(40, 3);
+        let objective = MutualInformation::new(2);
+        let mut problem = Problem::new(&rows, &objective, 0.01, 2);
+        let point: Vec<f64> = (0..8).map(|i| (i as f64 * 1.3).sin()).collect();
+        let mut gradient = vec![0.0; 8];
+        problem.evaluate(&point, &mut gradient);
+        for i in 0..8 {
+            let step = 1e-2; // the logits are single precision
+            let mut side = |sign: f64| {
+                let mut moved = point.clone();
+                moved[i] += sign * step;
+                problem.evaluate(&moved, &mut [0.0; 8])
+            };
+            let difference = (side(1.0) - side(-1.0)) / (2.0 * step);
+            assert!((difference - gradient[i]).abs() < 1e-4, "{i}: {difference} {}", gradient[i]);
+        }
+    }
+
+    #[test]
+    fn polishing_lowers_the_loss() {
+        let rows = sample(60, 4);
+        let objective = MutualInformation::new(2);
+        let mut head = Head { weight: (0..8).map(|i| (i as f32).cos()).collect(), bias: vec![0.0; 2] };
+        let outcome = polish(&mut head, &rows, &objective, 1e-3, 50);
+        assert!(outcome.value < outcome.trace[0] - 0.05, "{outcome:?}");
+    }
+}
