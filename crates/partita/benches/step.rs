@@ -39,7 +39,7 @@ fn run() {
     let mut order: Vec<usize> = (0..ROWS).collect();
     order.shuffle(&mut rng);
 
-    report("products", products(&source, &order));
+    report("products", products(&source));
     for restarts in [1, 8] {
         let name = if restarts == 1 { "step".to_owned() } else { format!("step_{restarts}_restarts") };
         report(&name, step(&source, &order, restarts));
@@ -74,7 +74,7 @@ fn heads(restarts: usize) -> Vec<Head> {
 }
 
 /// The two products of a step, on consecutive rows of the same matrix: nothing is gathered, labelled or updated.
-fn products(source: &Source<'_>, _: &[usize]) -> f64 {
+fn products(source: &Source<'_>) -> f64 {
     let all = source.batch((0..ROWS).collect()).expect("the data is in memory");
     let head = heads(1).remove(0);
     let (mut z, mut g) = (vec![0.0; BATCH * K], vec![0.0; K * M]);
@@ -97,9 +97,9 @@ fn step(source: &Source<'_>, order: &[usize], restarts: usize) -> f64 {
     time(|step| {
         batch.rows.clear();
         batch.rows.extend_from_slice(rows(order, step));
-        source.gather(&mut batch).expect("the data is in memory");
-        let pace = Pace { rate: 1.0, decay: 1e-4, step: 1 };
-        black_box(stack.step(&batch, &labelling, optimiser, pace, &mut buffers));
+        let how = (optimiser, Pace { rate: 1.0, decay: 1e-4, step: 1 });
+        let losses = stack.step(source, &mut batch, &labelling, how, &mut buffers);
+        black_box(losses.expect("the data is in memory"));
     })
 }
 

@@ -179,12 +179,12 @@ impl Run<'_> {
             _ => self.search_and_refine(&mut stack, &sample, &mut trace)?,
         };
         if self.params.polish > 0 && stop != StopReason::Interrupted {
-            let best = ranking(&self.score_all(&stack, &sample))[0];
+            let best = ranking(&self.losses(&stack, &sample))[0];
             stack.keep(&[best]);
             self.minimise(&mut stack, &sample, self.params.polish, &mut trace)?;
         }
         let scores = self.score_all(&stack, &sample);
-        let best = ranking(&scores)[0];
+        let best = ranking(&scores.iter().map(|s| s.loss).collect::<Vec<_>>())[0];
         let trace = std::mem::take(&mut trace[stack.restarts[best]]);
         let report = self.report(&stack, &scores, best, stop, trace, sample.rows.len())?;
         Ok(Outcome { head: stack.head(best), report })
@@ -201,7 +201,7 @@ impl Run<'_> {
         if stop == StopReason::Interrupted {
             return Ok(stop);
         }
-        let ranked = ranking(&self.score_all(stack, sample));
+        let ranked = ranking(&self.losses(stack, sample));
         stack.keep(&ranked[..self.params.restarts]);
         self.descend(&self.refinement(), stack, trace, None)
     }
@@ -233,6 +233,12 @@ impl Run<'_> {
             stack.set_head(at, &head);
         }
         Ok(stop)
+    }
+
+    fn losses(&self, stack: &Stack, sample: &Batch) -> Vec<f64> {
+        let judge = self.judge();
+        let loss = |at| judge.loss(&stack.head(at), sample, self.checked.gamma);
+        (0..stack.restarts.len()).into_par_iter().map(loss).collect()
     }
 
     fn score_all(&self, stack: &Stack, sample: &Batch) -> Vec<Score> {
@@ -331,10 +337,10 @@ impl Run<'_> {
             }
             batch.rows.clear();
             batch.rows.extend_from_slice(&order[b * n / batches..(b + 1) * n / batches]);
-            self.source.gather(&mut batch)?;
             let (rate, gamma) = stage.schedule.at(step as f64 / stage.steps as f64);
             let pace = Pace { rate: rate as f32, decay: 2.0 * gamma as f32, step: step as u32 + 1 };
-            let losses = stack.step(&batch, &labelling, self.params.optimiser, pace, &mut buffers);
+            let how = (self.params.optimiser, pace);
+            let losses = stack.step(self.source, &mut batch, &labelling, how, &mut buffers)?;
             sums.iter_mut().zip(&losses).for_each(|(s, l)| *s += l);
             if b + 1 == batches || step + 1 == stage.steps {
                 for (at, sum) in sums.iter_mut().enumerate() {
@@ -358,14 +364,10 @@ impl Run<'_> {
         labels.resize(self.params.restarts, Vec::new());
         for at in 0..stack.restarts.len() {
             let head = stack.head(at);
-            let one = Stack::new(k, stack.m, &[head]);
             let mut log_sigma = Vec::with_capacity(n * k);
-            let (mut batch, mut z) = (Batch::default(), Vec::new());
             for start in (0..n).step_by(4096) {
-                batch.rows = (start..n.min(start + 4096)).collect();
-                self.source.gather(&mut batch)?;
-                one.logits(&batch.x, &mut z);
-                log_sigma.extend(z.iter().map(|&v| f64::from(v)));
+                let batch = self.source.batch((start..n.min(start + 4096)).collect())?;
+                log_sigma.extend(head.logits(&batch).iter().map(|&v| f64::from(v)));
             }
             for row in log_sigma.chunks_exact_mut(k) {
                 let lse = crate::simplex::log_sum_exp(row);
@@ -491,8 +493,8 @@ impl Run<'_> {
 }
 
 /// Places from the lowest loss to the highest.
-fn ranking(scores: &[Score]) -> Vec<usize> {
-    let mut places: Vec<usize> = (0..scores.len()).collect();
-    places.sort_by(|&a, &b| scores[a].loss.total_cmp(&scores[b].loss));
+fn ranking(losses: &[f64]) -> Vec<usize> {
+    let mut places: Vec<usize> = (0..losses.len()).collect();
+    places.sort_by(|&a, &b| losses[a].total_cmp(&losses[b]));
     places
 }

@@ -1,6 +1,6 @@
 //! Judging restarts without truth: their loss on the same rows, and whether every cluster is alive.
 
-use super::kernel::{self, EmStep, Scratch};
+use super::kernel::{EmStep, Scratch};
 use super::source::Batch;
 use super::train::Head;
 use crate::entropy::shannon;
@@ -66,31 +66,34 @@ pub enum Judge {
 }
 
 impl Judge {
-    /// The loss, without the norm.
-    fn loss(&self, predictions: &Predictions, sample: &Batch) -> f64 {
-        match self {
-            Self::Em(em) => {
-                let (z, k) = (&predictions.z, em.prior.len());
-                em.gradient(z, (k, 0), sample.marks(), &mut vec![0.0; z.len()], &mut Scratch::default())
+    /// The loss of one restart on these rows, norm included.
+    pub fn loss(&self, head: &Head, sample: &Batch, gamma: f64) -> f64 {
+        let z = head.logits(sample);
+        let norm: f64 = head.weight.iter().map(|&w| f64::from(w).powi(2)).sum();
+        gamma * norm
+            + match self {
+                Self::Em(em) => {
+                    let k = em.prior.len();
+                    em.gradient(&z, (k, 0), sample.marks(), &mut vec![0.0; z.len()], &mut Scratch::default())
+                }
+                Self::Objective(objective) => {
+                    let predictions = Predictions::new(&z, head.bias.len(), sample);
+                    let mut gradient = vec![0.0; z.len()];
+                    let mut workspace = objective::Workspace::default();
+                    objective.value_and_gradient(predictions.batch(sample), &mut gradient, &mut workspace)
+                }
             }
-            Self::Objective(objective) => {
-                let mut gradient = vec![0.0; predictions.log_sigma.len()];
-                let mut workspace = objective::Workspace::default();
-                objective.value_and_gradient(predictions.batch(sample), &mut gradient, &mut workspace)
-            }
-        }
     }
 }
 
 /// Judge one restart on these rows.
 pub fn score(head: &Head, sample: &Batch, judge: &Judge, prior: &[f64], gamma: f64) -> Score {
-    let predictions = Predictions::new(head, sample);
-    let value = judge.loss(&predictions, sample);
+    let predictions = Predictions::new(&head.logits(sample), prior.len(), sample);
     let batch = predictions.batch(sample);
     let norm: f64 = head.weight.iter().map(|&w| f64::from(w).powi(2)).sum();
     let census = Census::take(batch, &predictions.labels);
     Score {
-        loss: value + gamma * norm,
+        loss: judge.loss(head, sample, gamma),
         decisiveness: batch.rows().map(|row| row.share * shannon::value(row.log_sigma)).sum(),
         fairness: Fairness::Strong.value(&census.soft, prior),
         ailments: census.ailments(prior),
@@ -101,13 +104,12 @@ pub fn score(head: &Head, sample: &Batch, judge: &Judge, prior: &[f64], gamma: f
 
 /// How the rows spread over the clusters of one restart, and the label of each row.
 pub fn census(head: &Head, sample: &Batch) -> (Census, Vec<u32>) {
-    let predictions = Predictions::new(head, sample);
+    let predictions = Predictions::new(&head.logits(sample), head.bias.len(), sample);
     (Census::take(predictions.batch(sample), &predictions.labels), predictions.labels)
 }
 
 /// What a restart predicts for some rows.
 struct Predictions {
-    z: Vec<f32>,
     log_sigma: Vec<f64>,
     weights: Option<Vec<f64>>,
     labels: Vec<u32>,
@@ -115,10 +117,7 @@ struct Predictions {
 }
 
 impl Predictions {
-    fn new(head: &Head, sample: &Batch) -> Self {
-        let k = head.bias.len();
-        let mut z = vec![0.0; sample.rows.len() * k];
-        kernel::logits(&sample.x, &head.weight, &head.bias, head.weight.len() / k, &mut z);
+    fn new(z: &[f32], k: usize, sample: &Batch) -> Self {
         let (labels, leads) = z.chunks_exact(k).map(top_two).unzip();
         let mut log_sigma: Vec<f64> = z.iter().map(|&v| f64::from(v)).collect();
         for row in log_sigma.chunks_exact_mut(k) {
@@ -126,7 +125,7 @@ impl Predictions {
             row.iter_mut().for_each(|v| *v -= lse);
         }
         let weights = sample.marks().weights.map(|w| w.iter().map(|&w| f64::from(w)).collect());
-        Self { z, log_sigma, weights, labels, leads }
+        Self { log_sigma, weights, labels, leads }
     }
 
     fn batch<'a>(&'a self, sample: &'a Batch) -> objective::Batch<'a> {

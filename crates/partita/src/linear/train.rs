@@ -2,8 +2,9 @@
 
 use super::kernel::{self, EmStep, Marks, Scratch};
 use super::optimise::{BIAS_PACE, Memory, Optimiser, Pace};
-use super::source::Batch;
+use super::source::{Batch, Source};
 use super::vector;
+use crate::error::Result;
 use crate::objective::{self, BatchObjective, SelfLabelled};
 use crate::simplex;
 use rayon::prelude::*;
@@ -38,6 +39,16 @@ pub struct Head {
     pub weight: Vec<f32>,
     /// Biases.
     pub bias: Vec<f32>,
+}
+
+impl Head {
+    /// Logits `[n, k]` of prepared rows.
+    pub fn logits(&self, batch: &Batch) -> Vec<f32> {
+        let k = self.bias.len();
+        let mut z = vec![0.0; batch.rows.len() * k];
+        kernel::logits(&batch.x, &self.weight, &self.bias, self.weight.len() / k, &mut z);
+        z
+    }
 }
 
 /// How the logit gradient of a batch is found.
@@ -120,25 +131,24 @@ impl Stack {
         self.memory[at].bias.forget(cluster..cluster + 1);
     }
 
-    /// Logits of prepared rows for all restarts, `[n, R·k]`.
-    pub fn logits(&self, x: &[f32], z: &mut Vec<f32>) {
-        z.resize(x.len() / self.m * self.bias.len(), 0.0);
-        kernel::logits(x, &self.weight, &self.bias, self.m, z);
-    }
-
-    /// One step on one batch; returns the batch loss of each restart (without the norm).
+    /// One step on the rows named in `batch`, which are brought from `source`; returns the batch loss of each restart (without the norm).
     pub fn step(
         &mut self,
-        batch: &Batch,
+        source: &Source<'_>,
+        batch: &mut Batch,
         labelling: &Labelling,
-        optimiser: Optimiser,
-        pace: Pace,
+        (optimiser, pace): (Optimiser, Pace),
         buffers: &mut Buffers,
-    ) -> Vec<f64> {
+    ) -> Result<Vec<f64>> {
         let (k, m) = (self.k, self.m);
         let n = batch.rows.len();
         let stride = self.bias.len();
-        self.logits(&batch.x, &mut buffers.z);
+        buffers.z.resize(n * stride, 0.0);
+        // The product runs on each piece of the rows while it is in cache.
+        source.gather_with(batch, &mut buffers.z, |x, z| {
+            kernel::logits_piece(x, &self.weight, &self.bias, m, z);
+        })?;
+        let batch = &*batch;
         buffers.d.resize(stride * n, 0.0);
         buffers.g.resize(stride * m, 0.0);
         buffers.heads.resize_with(self.restarts.len(), HeadBuffers::default);
@@ -158,7 +168,7 @@ impl Stack {
             let pace = Pace { rate: pace.rate * BIAS_PACE, decay: 0.0, ..pace };
             optimiser.update(bias, &slope, &mut memory.bias, pace);
         });
-        losses
+        Ok(losses)
     }
 }
 
