@@ -28,6 +28,8 @@ const JUDGED_ROWS: usize = 20_000;
 /// EM iterations for the pseudo-labels by which restarts are compared. The optimum itself ranks them alike and costs a
 /// hundred times more at 200 clusters.
 const JUDGE_ITERATIONS: usize = 50;
+/// The same, to decide which starts are worth refining.
+const RANK_ITERATIONS: usize = 20;
 
 /// Iterations of L-BFGS where it is the whole optimiser.
 const LBFGS_ITERATIONS: usize = 200;
@@ -236,13 +238,13 @@ impl Run<'_> {
     }
 
     fn losses(&self, stack: &Stack, sample: &Batch) -> Vec<f64> {
-        let judge = self.judge();
+        let judge = self.judge(RANK_ITERATIONS);
         let loss = |at| judge.loss(&stack.head(at), sample, self.checked.gamma);
         (0..stack.restarts.len()).into_par_iter().map(loss).collect()
     }
 
     fn score_all(&self, stack: &Stack, sample: &Batch) -> Vec<Score> {
-        let judge = self.judge();
+        let judge = self.judge(JUDGE_ITERATIONS);
         (0..stack.restarts.len())
             .into_par_iter()
             .map(|at| score(&stack.head(at), sample, &judge, &self.checked.prior, self.checked.gamma))
@@ -421,9 +423,9 @@ impl Run<'_> {
     }
 
     /// What restarts are compared by: the same loss, with pseudo-labels close to their optimum.
-    fn judge(&self) -> Judge {
+    fn judge(&self, iterations: usize) -> Judge {
         match self.params.loss {
-            Loss::Strong => Judge::Em(self.em_step(JUDGE_ITERATIONS)),
+            Loss::Strong => Judge::Em(self.em_step(iterations)),
             _ => Judge::Objective(self.objective(self.solver())),
         }
     }

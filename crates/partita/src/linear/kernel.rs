@@ -82,6 +82,32 @@ pub fn weight_gradient(d: &[f32], x: &[f32], m: usize, g: &mut [f32]) {
     );
 }
 
+/// Turn rows of logits `[rows, k]` into probabilities, in place.
+pub fn softmax_rows(z: &mut [f32], k: usize) {
+    vector::dispatch(
+        #[inline(always)]
+        || {
+            for row in z.chunks_exact_mut(k) {
+                let top = row.iter().fold(row[0], |top, &v| if v > top { v } else { top });
+                row.iter_mut().for_each(|v| *v -= top);
+            }
+            z.iter_mut().for_each(|v| *v = vector::exp(*v));
+            for row in z.chunks_exact_mut(k) {
+                let scale = 1.0 / row.iter().sum::<f32>();
+                row.iter_mut().for_each(|v| *v *= scale);
+            }
+        },
+    );
+}
+
+/// −p ln p of every probability, in place.
+pub fn entropy_terms(proba: &mut [f32]) {
+    vector::dispatch(
+        #[inline(always)]
+        || proba.iter_mut().for_each(|p| *p *= -vector::ln(p.max(TINY_F32))),
+    );
+}
+
 /// What the rows of a batch carry besides features.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Marks<'a> {

@@ -2,7 +2,6 @@
 
 use super::kernel;
 use super::prepare::{View, apply_views};
-use super::vector;
 use crate::error::{Error, Result};
 use crate::rows::{Rows, check_finite};
 use ndarray::Array2;
@@ -92,7 +91,7 @@ impl Model {
         check_finite(block, m, start)?;
         let mut proba = vec![0.0; count * k];
         self.logits(block, &mut proba);
-        softmax_rows(&mut proba, k);
+        kernel::softmax_rows(&mut proba, k);
         let labels = proba.chunks_exact(k).map(decide).collect();
         Ok(Predictions { start, proba, labels })
     }
@@ -155,7 +154,7 @@ impl Model {
         check_finite(&x, m, row)?;
         let mut proba = vec![0.0; k];
         self.logits(&mut x, &mut proba); // x is now the row after the views
-        softmax_rows(&mut proba, k);
+        kernel::softmax_rows(&mut proba, k);
         let cluster = decide(&proba) as usize;
         let runner_up = (0..k).filter(|&c| c != cluster).max_by(|&a, &b| proba[a].total_cmp(&proba[b]));
         let runner_up = runner_up.expect("there are at least two clusters");
@@ -193,21 +192,6 @@ impl Model {
             .collect();
         Some((self.weight.clone(), bias))
     }
-}
-
-/// Turn rows of logits `[rows, k]` into probabilities, in place.
-fn softmax_rows(z: &mut [f32], k: usize) {
-    vector::dispatch(#[inline(always)] || {
-        for row in z.chunks_exact_mut(k) {
-            let top = row.iter().fold(row[0], |top, &v| if v > top { v } else { top });
-            row.iter_mut().for_each(|v| *v -= top);
-        }
-        z.iter_mut().for_each(|v| *v = vector::exp(*v));
-        for row in z.chunks_exact_mut(k) {
-            let scale = 1.0 / row.iter().sum::<f32>();
-            row.iter_mut().for_each(|v| *v *= scale);
-        }
-    });
 }
 
 /// The first most probable cluster.

@@ -34,7 +34,7 @@ const SPARE: usize = 32;
 /// Rows from which the leading directions are found.
 const SKETCH_ROWS: usize = 2048;
 /// Rows from which their variances are found.
-const COVARIANCE_ROWS: usize = 65_536;
+const COVARIANCE_ROWS: usize = 4096;
 /// Component j is divided by the power `WHITEN` of its variance.
 const WHITEN: f64 = 0.2;
 /// Variances below this share of the largest are noise and are not blown up further.

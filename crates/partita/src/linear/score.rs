@@ -1,9 +1,8 @@
 //! Judging restarts without truth: their loss on the same rows, and whether every cluster is alive.
 
-use super::kernel::{EmStep, Scratch};
+use super::kernel::{self, EmStep, Scratch};
 use super::source::Batch;
 use super::train::Head;
-use crate::entropy::shannon;
 use crate::objective::{self, BatchObjective, Fairness};
 use crate::simplex;
 use serde::{Deserialize, Serialize};
@@ -76,66 +75,45 @@ impl Judge {
                     let k = em.prior.len();
                     em.gradient(&z, (k, 0), sample.marks(), &mut vec![0.0; z.len()], &mut Scratch::default())
                 }
-                Self::Objective(objective) => {
-                    let predictions = Predictions::new(&z, head.bias.len(), sample);
-                    let mut gradient = vec![0.0; z.len()];
-                    let mut workspace = objective::Workspace::default();
-                    objective.value_and_gradient(predictions.batch(sample), &mut gradient, &mut workspace)
-                }
+                Self::Objective(objective) => objective_loss(&**objective, &z, head.bias.len(), sample),
             }
     }
 }
 
+fn objective_loss(objective: &dyn BatchObjective, z: &[f32], k: usize, sample: &Batch) -> f64 {
+    let mut log_sigma: Vec<f64> = z.iter().map(|&v| f64::from(v)).collect();
+    for row in log_sigma.chunks_exact_mut(k) {
+        let lse = simplex::log_sum_exp(row);
+        row.iter_mut().for_each(|v| *v -= lse);
+    }
+    let marks = sample.marks();
+    let weights: Option<Vec<f64>> = marks.weights.map(|w| w.iter().map(|&w| f64::from(w)).collect());
+    let batch =
+        objective::Batch { log_sigma: &log_sigma, k, weights: weights.as_deref(), known: marks.known };
+    let mut gradient = vec![0.0; log_sigma.len()];
+    objective.value_and_gradient(batch, &mut gradient, &mut objective::Workspace::default())
+}
+
 /// Judge one restart on these rows.
 pub fn score(head: &Head, sample: &Batch, judge: &Judge, prior: &[f64], gamma: f64) -> Score {
-    let predictions = Predictions::new(&head.logits(sample), prior.len(), sample);
-    let batch = predictions.batch(sample);
+    let z = head.logits(sample);
+    let k = prior.len();
     let norm: f64 = head.weight.iter().map(|&w| f64::from(w).powi(2)).sum();
-    let census = Census::take(batch, &predictions.labels);
+    let leads = z.chunks_exact(k).map(top_two).map(|(_, lead)| (f64::from(lead) / norm.sqrt()) as f32).collect();
+    let (census, labels) = Census::take(z, k, sample);
     Score {
         loss: judge.loss(head, sample, gamma),
-        decisiveness: batch.rows().map(|row| row.share * shannon::value(row.log_sigma)).sum(),
+        decisiveness: census.entropy,
         fairness: Fairness::Strong.value(&census.soft, prior),
         ailments: census.ailments(prior),
-        margins: predictions.leads.iter().map(|l| (f64::from(*l) / norm.sqrt()) as f32).collect(),
-        labels: predictions.labels,
+        margins: leads,
+        labels,
     }
 }
 
 /// How the rows spread over the clusters of one restart, and the label of each row.
 pub fn census(head: &Head, sample: &Batch) -> (Census, Vec<u32>) {
-    let predictions = Predictions::new(&head.logits(sample), head.bias.len(), sample);
-    (Census::take(predictions.batch(sample), &predictions.labels), predictions.labels)
-}
-
-/// What a restart predicts for some rows.
-struct Predictions {
-    log_sigma: Vec<f64>,
-    weights: Option<Vec<f64>>,
-    labels: Vec<u32>,
-    leads: Vec<f32>,
-}
-
-impl Predictions {
-    fn new(z: &[f32], k: usize, sample: &Batch) -> Self {
-        let (labels, leads) = z.chunks_exact(k).map(top_two).unzip();
-        let mut log_sigma: Vec<f64> = z.iter().map(|&v| f64::from(v)).collect();
-        for row in log_sigma.chunks_exact_mut(k) {
-            let lse = simplex::log_sum_exp(row);
-            row.iter_mut().for_each(|v| *v -= lse);
-        }
-        let weights = sample.marks().weights.map(|w| w.iter().map(|&w| f64::from(w)).collect());
-        Self { log_sigma, weights, labels, leads }
-    }
-
-    fn batch<'a>(&'a self, sample: &'a Batch) -> objective::Batch<'a> {
-        objective::Batch {
-            log_sigma: &self.log_sigma,
-            k: self.log_sigma.len() / self.labels.len(),
-            weights: self.weights.as_deref(),
-            known: sample.marks().known,
-        }
-    }
+    Census::take(head.logits(sample), head.bias.len(), sample)
 }
 
 /// The first largest logit and its lead over the second.
@@ -159,22 +137,33 @@ pub struct Census {
     pub soft: Vec<f64>,
     /// `[k, k]`: soft share of cluster i on rows that cluster j wins.
     won: Vec<f64>,
+    /// mean H(σ).
+    pub entropy: f64,
 }
 
 impl Census {
-    fn take(batch: objective::Batch<'_>, labels: &[u32]) -> Self {
-        let k = batch.k;
-        let mut census = Self { hard: vec![0.0; k], soft: vec![0.0; k], won: vec![0.0; k * k] };
-        for (row, &label) in batch.rows().zip(labels) {
+    /// Count the rows whose logits `[n, k]` are `z`.
+    fn take(mut z: Vec<f32>, k: usize, sample: &Batch) -> (Self, Vec<u32>) {
+        let labels: Vec<u32> = z.chunks_exact(k).map(|z| top_two(z).0).collect();
+        kernel::softmax_rows(&mut z, k);
+        let weights = sample.marks().weights;
+        let total: f64 = weights.map_or(labels.len() as f64, |w| w.iter().map(|&w| f64::from(w)).sum());
+        let share = |i: usize| weights.map_or(1.0, |w| f64::from(w[i])) / total;
+        let mut census =
+            Self { hard: vec![0.0; k], soft: vec![0.0; k], won: vec![0.0; k * k], entropy: 0.0 };
+        for (i, (sigma, &label)) in z.chunks_exact(k).zip(&labels).enumerate() {
             let label = label as usize;
-            census.hard[label] += row.share;
-            for (c, l) in row.log_sigma.iter().enumerate() {
-                let soft = row.share * l.exp();
+            census.hard[label] += share(i);
+            for (c, s) in sigma.iter().enumerate() {
+                let soft = share(i) * f64::from(*s);
                 census.soft[c] += soft;
                 census.won[c * k + label] += soft;
             }
         }
-        census
+        kernel::entropy_terms(&mut z);
+        let terms = z.chunks_exact(k).enumerate();
+        census.entropy = terms.map(|(i, h)| share(i) * h.iter().map(|&h| f64::from(h)).sum::<f64>()).sum();
+        (census, labels)
     }
 
     /// Clusters that are dead or twins.
