@@ -82,8 +82,8 @@ def measure_partita(binary, name, threads):
     results = []
     for seed in SEEDS:
         command = [binary, "fit", features, "-k", SETS[name], "--restarts", RESTARTS, "--threads", threads]
-        printed, seconds = common.run([*command, "--seed", seed, "--json"])
-        results.append((seconds, accuracy(truth, np.array(json.loads(printed)["labels"]))))
+        printed, seconds = common.run([*command, "--seed", seed, "--truth", labels, "--json"])
+        results.append((seconds, json.loads(printed)["metrics"]["acc"]))
     return results
 
 

@@ -48,9 +48,9 @@ def measure(folder, binary):
     tasks = {"read the bytes": lambda: read_bytes(data), "numpy.load": lambda: np.load(data)}
     if binary:
         make(sample, 2_000)
-        common.run([binary, "fit", sample, "-k", CLUSTERS, "--restarts", 1, "--model", model])
+        common.run([binary, "fit", sample, "-k", CLUSTERS, "--restarts", 1, "-o", model])
         for threads in (1, 2):
-            command = [binary, "predict", model, data, "--threads", threads, "--out", labels]
+            command = [binary, "predict", model, data, "--threads", threads, "-o", labels]
             name = f"partita predict, {threads} thread{'s'[: threads > 1]}"
             tasks[name] = lambda command=command: common.run(command)
     read_bytes(data)

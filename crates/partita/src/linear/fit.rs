@@ -342,7 +342,8 @@ impl Run<'_> {
             let (rate, gamma) = stage.schedule.at(step as f64 / stage.steps as f64);
             let pace = Pace { rate: rate as f32, decay: 2.0 * gamma as f32, step: step as u32 + 1 };
             let how = (self.params.optimiser, pace);
-            let losses = stack.step(self.source, &mut batch, &labelling, how, &mut buffers)?;
+            self.source.gather(&mut batch)?;
+            let losses = stack.step(&batch, &labelling, how, &mut buffers);
             sums.iter_mut().zip(&losses).for_each(|(s, l)| *s += l);
             if b + 1 == batches || step + 1 == stage.steps {
                 for (at, sum) in sums.iter_mut().enumerate() {

@@ -191,30 +191,13 @@ impl<'a> Source<'a> {
 
     /// Bring the rows at `batch.rows` into `batch`.
     pub fn gather(&self, batch: &mut Batch) -> Result<()> {
-        let mut nothing = vec![0.0; batch.rows.len()];
-        self.gather_with(batch, &mut nothing, |_, _| {})
-    }
-
-    /// [`Source::gather`], calling `with` on each piece of the rows and of `beside`, which has as many rows.
-    pub fn gather_with(
-        &self,
-        batch: &mut Batch,
-        beside: &mut [f32],
-        with: impl Fn(&[f32], &mut [f32]) + Sync,
-    ) -> Result<()> {
         let m = self.m();
-        let width = beside.len() / batch.rows.len();
         batch.x.resize(batch.rows.len() * m, 0.0);
         batch
             .x
             .par_chunks_mut(PIECE * m)
             .zip(batch.rows.par_chunks(PIECE))
-            .zip(beside.par_chunks_mut(PIECE * width))
-            .try_for_each(|((out, rows), beside)| {
-                self.gather_piece(rows, out)?;
-                with(out, beside);
-                Ok::<_, Error>(())
-            })?;
+            .try_for_each(|(out, rows)| self.gather_piece(rows, out))?;
         self.gather_marks(batch);
         Ok(())
     }

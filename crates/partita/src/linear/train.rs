@@ -2,13 +2,14 @@
 
 use super::kernel::{self, EmStep, Marks, Scratch};
 use super::optimise::{BIAS_PACE, Memory, Optimiser, Pace};
-use super::source::{Batch, Source};
+use super::source::Batch;
 use super::vector;
-use crate::error::Result;
 use crate::objective::{self, BatchObjective, SelfLabelled};
 use crate::simplex;
 use rayon::prelude::*;
 
+/// Restarts trained by one thread at a time.
+const GROUP: usize = 4;
 /// Clusters whose weights are updated by one thread at a time.
 const CLUSTERS: usize = 64;
 
@@ -64,6 +65,12 @@ pub enum Labelling {
 /// Buffers of the training loop, used again in every step.
 #[derive(Debug, Default)]
 pub struct Buffers {
+    groups: Vec<GroupBuffers>,
+}
+
+/// Buffers of one group of restarts.
+#[derive(Debug, Default)]
+struct GroupBuffers {
     z: Vec<f32>,
     d: Vec<f32>,
     g: Vec<f32>,
@@ -131,27 +138,57 @@ impl Stack {
         self.memory[at].bias.forget(cluster..cluster + 1);
     }
 
-    /// One step on the rows named in `batch`, which are brought from `source`; returns the batch loss of each restart (without the norm).
+    /// One step on the rows of `batch`; returns the batch loss of each restart (without the norm).
+    ///
+    /// Groups of restarts are independent of each other, so there is one meeting point of the threads a step. The size
+    /// of a group is fixed: the bits do not depend on the number of threads.
     pub fn step(
         &mut self,
-        source: &Source<'_>,
-        batch: &mut Batch,
+        batch: &Batch,
+        labelling: &Labelling,
+        how: (Optimiser, Pace),
+        buffers: &mut Buffers,
+    ) -> Vec<f64> {
+        let (k, m) = (self.k, self.m);
+        buffers.groups.resize_with(self.restarts.len().div_ceil(GROUP), GroupBuffers::default);
+        let values = self.weight.par_chunks_mut(GROUP * k * m).zip(self.bias.par_chunks_mut(GROUP * k));
+        let groups = values.zip(self.memory.par_chunks_mut(GROUP)).zip(self.restarts.par_chunks(GROUP));
+        let losses: Vec<Vec<f64>> = groups
+            .zip(&mut buffers.groups)
+            .map(|((((weight, bias), memory), restarts), buffers)| {
+                let group = Group { weight, bias, memory, restarts, k, m };
+                group.step(batch, labelling, how, buffers)
+            })
+            .collect();
+        losses.concat()
+    }
+}
+
+/// Some restarts of a [`Stack`].
+struct Group<'a> {
+    weight: &'a mut [f32],
+    bias: &'a mut [f32],
+    memory: &'a mut [HeadMemory],
+    restarts: &'a [usize],
+    k: usize,
+    m: usize,
+}
+
+impl Group<'_> {
+    fn step(
+        self,
+        batch: &Batch,
         labelling: &Labelling,
         (optimiser, pace): (Optimiser, Pace),
-        buffers: &mut Buffers,
-    ) -> Result<Vec<f64>> {
+        buffers: &mut GroupBuffers,
+    ) -> Vec<f64> {
         let (k, m) = (self.k, self.m);
-        let n = batch.rows.len();
-        let stride = self.bias.len();
+        let (n, stride) = (batch.rows.len(), self.bias.len());
         buffers.z.resize(n * stride, 0.0);
-        // The product runs on each piece of the rows while it is in cache.
-        source.gather_with(batch, &mut buffers.z, |x, z| {
-            kernel::logits_piece(x, &self.weight, &self.bias, m, z);
-        })?;
-        let batch = &*batch;
         buffers.d.resize(stride * n, 0.0);
         buffers.g.resize(stride * m, 0.0);
         buffers.heads.resize_with(self.restarts.len(), HeadBuffers::default);
+        kernel::logits(&batch.x, self.weight, self.bias, m, &mut buffers.z);
         let z = &buffers.z;
         let losses = buffers
             .d
@@ -162,13 +199,13 @@ impl Stack {
             .collect();
         let gradients = buffers.g.par_chunks_mut(k * m).zip(buffers.d.par_chunks(k * n));
         let values = self.weight.par_chunks_mut(k * m).zip(self.bias.par_chunks_mut(k));
-        values.zip(&mut self.memory).zip(gradients).for_each(|(((weight, bias), memory), (g, d))| {
+        values.zip(self.memory).zip(gradients).for_each(|(((weight, bias), memory), (g, d))| {
             update_weights(weight, &mut memory.weight, (g, d), (&batch.x, m), optimiser, pace);
             let slope: Vec<f32> = d.chunks_exact(n).map(vector::sum).collect();
             let pace = Pace { rate: pace.rate * BIAS_PACE, decay: 0.0, ..pace };
             optimiser.update(bias, &slope, &mut memory.bias, pace);
         });
-        Ok(losses)
+        losses
     }
 }
 
