@@ -308,6 +308,7 @@ fn size(text: &str) -> Result<usize, String> {
         "G" => 1 << 30,
         _ => return Err("write a number of bytes such as 500M or 2G".to_owned()),
     };
-    let number: usize = digits.parse().map_err(|_| "write a number of bytes such as 500M or 2G".to_owned())?;
+    let number: usize =
+        digits.parse().map_err(|_| "write a number of bytes such as 500M or 2G".to_owned())?;
     number.checked_mul(factor).ok_or_else(|| "too large".to_owned())
 }

@@ -4,7 +4,9 @@ mod args;
 mod cmd;
 mod failure;
 mod input;
+mod picture;
 mod progress;
+mod summary;
 
 use args::{Cli, Command};
 use clap::{CommandFactory, Parser};
