@@ -10,6 +10,7 @@ use std::path::Path;
 
 /// Refuse, before any work is done, outputs that could not be written at its end.
 pub fn check(model: Option<&Path>, labels: Option<&Path>, proba: Option<&Path>) -> Result<()> {
+    [model, labels, proba].into_iter().flatten().try_for_each(writable)?;
     if let Some(path) = model {
         named(path, &["safetensors"], "a model is written as .safetensors")?;
     }
@@ -25,13 +26,13 @@ pub fn check(model: Option<&Path>, labels: Option<&Path>, proba: Option<&Path>) 
     {
         bail!("{} is named for two outputs; give each its own file", twice.display());
     }
-    given.into_iter().try_for_each(writable)
+    Ok(())
 }
 
 /// The same for a picture.
 pub fn check_picture(path: &Path) -> Result<()> {
-    named(path, &["png"], "the picture is written as .png")?;
-    writable(path)
+    writable(path)?;
+    named(path, &["png"], "the picture is written as .png")
 }
 
 fn named(path: &Path, extensions: &[&str], rule: &str) -> Result<()> {
