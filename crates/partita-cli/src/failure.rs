@@ -18,6 +18,15 @@ pub fn code(error: &anyhow::Error) -> u8 {
     if error.chain().any(not_written) { NOT_WRITTEN } else { BAD_INPUT }
 }
 
+/// An error and its causes on one line; a cause that the line already tells is not repeated.
+pub fn message(error: &anyhow::Error) -> String {
+    error.chain().map(ToString::to_string).fold(String::new(), |line, cause| match line {
+        line if line.is_empty() => cause,
+        line if line.contains(&cause) => line,
+        line => format!("{line}: {cause}"),
+    })
+}
+
 /// Whether an error is a failed write. One that passed through a fit is inside another error, which does not show it
 /// among its causes.
 fn not_written(error: &(dyn Error + 'static)) -> bool {
@@ -42,5 +51,15 @@ mod tests {
         assert_eq!(code(&anyhow::Error::from(partita::Error::from(write())).context("deeper")), NOT_WRITTEN);
         assert_eq!(code(&anyhow::Error::from(partita::Error::Interrupted).context("any")), INTERRUPTED);
         assert_eq!(code(&anyhow!("a label is wrong")), BAD_INPUT);
+    }
+
+    #[test]
+    fn no_cause_is_told_twice() {
+        let write = DataError::Write { path: "a".into(), source: io::Error::other("disk full") };
+        let told = message(&anyhow::Error::from(write).context("m on x"));
+        assert!(
+            told.starts_with("m on x: cannot write a") && told.matches("disk full").count() == 1,
+            "{told}"
+        );
     }
 }

@@ -19,7 +19,7 @@ fn main() -> ExitCode {
             let code = failure::code(&error);
             match code {
                 failure::INTERRUPTED => eprintln!("partita: interrupted; no file was written"),
-                _ => eprintln!("partita: {error:#}"),
+                _ => eprintln!("partita: {}", failure::message(&error)),
             }
             ExitCode::from(code)
         }

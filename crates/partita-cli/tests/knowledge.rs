@@ -26,7 +26,8 @@ fn cluster_sizes_follow_the_prior() {
 fn rectangle() -> Lab {
     let lab = Lab::new();
     let (noise, corners) = gaussian_mixture(&[1000], 2, 1.0, 6);
-    let corner = |i: usize| [if i % 2 == 0 { 6.6 } else { -6.6 }, if i / 2 % 2 == 0 { 6.0 } else { -6.0 }];
+    let side = |odd: usize, length: f32| if odd == 1 { -length } else { length };
+    let corner = |i: usize| [side(i % 2, 6.6), side(i / 2 % 2, 6.0)];
     let place = |(i, row): (usize, &[f32])| [row[0] + corner(i)[0], row[1] + corner(i)[1]];
     let rows: Vec<f32> = noise.chunks_exact(2).enumerate().flat_map(place).collect();
     lab.npy("x.npy", &rows, 2);

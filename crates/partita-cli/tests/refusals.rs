@@ -74,6 +74,7 @@ fn numbers_of_clusters_that_cannot_be_are_refused() {
     lab.refused(USAGE, "fit x.npy", &["--k", "--help"]);
     lab.refused(BAD_INPUT, "fit x.npy -k 2 --restarts 0", &["restarts = 0", "at least 1"]);
     lab.refused(BAD_INPUT, "fit x.npy -k 2 --threads 0", &["--threads 0", "at least 1"]);
+    lab.refused(BAD_INPUT, "fit x.npy -k 2 --gamma -1", &["gamma = -1", "0 or more"]);
     lab.refused(USAGE, "fit x.npy -k 2 --memory lots", &["500M"]);
     lab.refused(USAGE, "fit x.npy -k 2 --loss magic", &["strong, weak, mi"]);
 }
@@ -147,6 +148,7 @@ fn a_prior_off_the_simplex_is_refused() {
     for (prior, word) in [
         ("0.5,0.4", "sum to 0.9"),
         ("1.5,-0.5", "entry 1 is -0.5"),
+        ("-0.5,1.5", "entry 0 is -0.5"),
         ("1,0", "entry 1 is 0"),
         ("0.5,0.3,0.2", "3 were given"),
         ("NaN,1", "entry 0 is NaN"),

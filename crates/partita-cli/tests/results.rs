@@ -73,6 +73,21 @@ fn names_of_rows_come_back_with_their_labels() {
 }
 
 #[test]
+fn options_that_a_file_cannot_follow_are_told() {
+    let lab = three_blobs();
+    for (option, word) in
+        [("--columns a,b", "no table"), ("--id-column a", "no table"), ("--array a", "named arrays")]
+    {
+        let output = lab.run(&format!("fit x.npy -k 3 --restarts 1 {option}"));
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            output.status.success() && message.contains("note: x.npy") && message.contains(word),
+            "{message}"
+        );
+    }
+}
+
+#[test]
 fn json_is_one_object_that_tells_everything() {
     let lab = three_blobs();
     let report = lab.json("fit x.npy -k 3 --restarts 4 --seed 7 --truth truth.npy -o m.safetensors");
