@@ -78,7 +78,7 @@ pub struct FitArgs {
     #[arg(long, short, default_value_t = 0, value_name = "S")]
     pub seed: u64,
     /// Expected cluster sizes as shares: 0.5,0.3,0.2 or a file [default: equal]
-    #[arg(long, value_name = "P1,P2,..|FILE")]
+    #[arg(long, value_name = "P1,P2,..|FILE", allow_hyphen_values = true)]
     pub prior: Option<String>,
     /// Labels known for some rows, -1 or empty for the others
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -116,10 +116,10 @@ pub struct MethodArgs {
     #[arg(long, value_enum, default_value_t = InitArg::Auto)]
     pub init: InitArg,
     /// Weight of fairness [default: 100, or 10 for renyi-labels, 1 without pseudo-labels]
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     pub lambda: Option<f64>,
     /// Weight of the squared norm, in units of mean squared row norm 1
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     pub gamma: Option<f64>,
     /// Passes over the data
     #[arg(long)]
@@ -140,10 +140,10 @@ pub struct MethodArgs {
     #[arg(long, value_enum, default_value_t = OptimiserArg::Sgd)]
     pub optimiser: OptimiserArg,
     /// Momentum of sgd
-    #[arg(long, default_value_t = 0.0)]
+    #[arg(long, default_value_t = 0.0, allow_negative_numbers = true)]
     pub momentum: f64,
     /// Learning rate, in units of mean squared row norm 1
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     pub learning_rate: Option<f64>,
     /// L-BFGS iterations on all rows after training
     #[arg(long, default_value_t = 0, value_name = "ITERATIONS")]
@@ -308,6 +308,7 @@ fn size(text: &str) -> Result<usize, String> {
         "G" => 1 << 30,
         _ => return Err("write a number of bytes such as 500M or 2G".to_owned()),
     };
-    let number: usize = digits.parse().map_err(|_| "write a number of bytes such as 500M or 2G".to_owned())?;
+    let number: usize =
+        digits.parse().map_err(|_| "write a number of bytes such as 500M or 2G".to_owned())?;
     number.checked_mul(factor).ok_or_else(|| "too large".to_owned())
 }

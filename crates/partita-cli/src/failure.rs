@@ -1,6 +1,7 @@
 //! Exit codes: what kind of thing went wrong, for scripts.
 
 use partita_data::DataError;
+use std::error::Error;
 
 /// The data, the labels or an option is not usable.
 pub const BAD_INPUT: u8 = 3;
@@ -14,7 +15,51 @@ pub fn code(error: &anyhow::Error) -> u8 {
     if let Some(partita::Error::Interrupted) = error.downcast_ref() {
         return INTERRUPTED;
     }
-    let written = |e: &DataError| matches!(e, DataError::Write { .. });
-    let in_chain = error.chain().any(|e| e.downcast_ref::<DataError>().is_some_and(written));
-    if in_chain { NOT_WRITTEN } else { BAD_INPUT }
+    if error.chain().any(not_written) { NOT_WRITTEN } else { BAD_INPUT }
+}
+
+/// An error and its causes on one line; a cause that the line already tells is not repeated.
+pub fn message(error: &anyhow::Error) -> String {
+    error.chain().map(ToString::to_string).fold(String::new(), |line, cause| match line {
+        line if line.is_empty() => cause,
+        line if line.contains(&cause) => line,
+        line => format!("{line}: {cause}"),
+    })
+}
+
+/// Whether an error is a failed write. One that passed through a fit is inside another error, which does not show it
+/// among its causes.
+fn not_written(error: &(dyn Error + 'static)) -> bool {
+    let inside = match error.downcast_ref() {
+        Some(partita::Error::Reader(inside)) => &**inside as &(dyn Error + 'static),
+        _ => error,
+    };
+    matches!(inside.downcast_ref(), Some(DataError::Write { .. }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::anyhow;
+    use std::io;
+
+    #[test]
+    fn codes_are_found_through_every_wrapping() {
+        let write = || DataError::Write { path: "a".into(), source: io::Error::other("full") };
+        assert_eq!(code(&write().into()), NOT_WRITTEN);
+        assert_eq!(code(&anyhow::Error::from(write()).context("while predicting")), NOT_WRITTEN);
+        assert_eq!(code(&anyhow::Error::from(partita::Error::from(write())).context("deeper")), NOT_WRITTEN);
+        assert_eq!(code(&anyhow::Error::from(partita::Error::Interrupted).context("any")), INTERRUPTED);
+        assert_eq!(code(&anyhow!("a label is wrong")), BAD_INPUT);
+    }
+
+    #[test]
+    fn no_cause_is_told_twice() {
+        let write = DataError::Write { path: "a".into(), source: io::Error::other("disk full") };
+        let told = message(&anyhow::Error::from(write).context("m on x"));
+        assert!(
+            told.starts_with("m on x: cannot write a") && told.matches("disk full").count() == 1,
+            "{told}"
+        );
+    }
 }

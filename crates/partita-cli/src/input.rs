@@ -21,7 +21,8 @@ impl Opened {
             id_column: args.id_column.clone(),
             ..OpenOptions::default()
         };
-        let files: Vec<Features> = args.data.iter().map(|path| open(path, &options)).collect::<Result<_, _>>()?;
+        let files: Vec<Features> =
+            args.data.iter().map(|path| open(path, &options)).collect::<Result<_, _>>()?;
         for (file, path) in files.iter().zip(&args.data) {
             for note in file.notes() {
                 eprintln!("note: {}: {note}", path.display());

@@ -4,7 +4,9 @@ mod args;
 mod cmd;
 mod failure;
 mod input;
+mod picture;
 mod progress;
+mod summary;
 
 use args::{Cli, Command};
 use clap::{CommandFactory, Parser};
@@ -14,8 +16,12 @@ fn main() -> ExitCode {
     match run(Cli::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("partita: {error:#}");
-            ExitCode::from(failure::code(&error))
+            let code = failure::code(&error);
+            match code {
+                failure::INTERRUPTED => eprintln!("partita: interrupted; no file was written"),
+                _ => eprintln!("partita: {}", failure::message(&error)),
+            }
+            ExitCode::from(code)
         }
     }
 }
@@ -28,8 +34,9 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Explain(args) => cmd::explain::run(&args),
         Command::Demo(args) => cmd::demo::run(&args),
         Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut Cli::command(), "partita", &mut std::io::stdout());
-            Ok(())
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "partita", &mut script);
+            cmd::outputs::print(&String::from_utf8(script)?)
         }
     }
 }

@@ -77,7 +77,7 @@ impl Features {
     }
 
     pub(crate) fn with_notes(mut self, notes: Vec<String>) -> Self {
-        self.notes = notes;
+        self.notes.extend(notes);
         self
     }
 

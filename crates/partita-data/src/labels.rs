@@ -5,6 +5,7 @@ use crate::error::{DataError, Result};
 use crate::npy::Header;
 use crate::open::{Format, identify};
 use crate::{idx, mapped, parquet, table};
+use std::borrow::Cow;
 use std::fs::File;
 use std::path::Path;
 
@@ -120,6 +121,7 @@ fn from_text(path: &Path, file: &File) -> Result<Labels> {
     let map = mapped::map(path, file)?;
     let text = &map[table::skip_preamble(&map)..];
     let line = text.split(|&b| b == b'\n').next().unwrap_or_default();
+    let text = &*with_empty_cells(text, line);
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
         .delimiter(table::delimiter(line))
@@ -141,6 +143,20 @@ fn from_text(path: &Path, file: &File) -> Result<Labels> {
         return Err(DataError::Empty { path: path.to_owned(), rows: 0, columns: first.len() as u64 });
     }
     from_cells(path, &found)
+}
+
+/// Text whose blank lines are cells, where there is only one column: the label of that row is unknown. Blank lines at
+/// the end are not rows.
+fn with_empty_cells<'a>(text: &'a [u8], first_line: &[u8]) -> Cow<'a, [u8]> {
+    let text = text.trim_ascii_end();
+    let one_column = !first_line.iter().any(|b| b",;\t ".contains(b));
+    let blank = |line: &[u8]| line.trim_ascii().is_empty();
+    if !one_column || !text.split(|&b| b == b'\n').any(blank) {
+        return Cow::Borrowed(text);
+    }
+    let lines: Vec<&[u8]> =
+        text.split(|&b| b == b'\n').map(|line| if blank(line) { b"\"\"" } else { line }).collect();
+    Cow::Owned(lines.join(&b'\n'))
 }
 
 fn cells(record: Option<csv::StringRecord>) -> Vec<String> {

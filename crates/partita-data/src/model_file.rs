@@ -68,8 +68,12 @@ impl ModelFile {
         let corrupt = |problem: String| DataError::corrupt(path, "Partita model", problem);
         match file.metadata.get("format") {
             Some(format) if format == FORMAT => {}
-            Some(other) => return Err(corrupt(format!("its format is {other}; this version reads {FORMAT}"))),
-            None => return Err(corrupt("it has no `format` entry; was it written by `partita fit`?".to_owned())),
+            Some(other) => {
+                return Err(corrupt(format!("its format is {other}; this version reads {FORMAT}")));
+            }
+            None => {
+                return Err(corrupt("it has no `format` entry; was it written by `partita fit`?".to_owned()));
+            }
         }
         let text = |key: &str| {
             file.metadata.get(key).cloned().ok_or_else(|| corrupt(format!("its `{key}` entry is missing")))
@@ -82,7 +86,9 @@ impl ModelFile {
         let m = records.iter().try_fold(0usize, |m, v| m.checked_add(v.width)).unwrap_or(usize::MAX);
         let mut take = |name: &str, shape: &[usize]| match file.tensors.remove(name) {
             Some(Tensor { shape: found, values: Values::F32(values) }) if found == shape => Ok(values),
-            Some(t) => Err(corrupt(format!("tensor `{name}` has shape {:?}; {shape:?} of f32 is needed", t.shape))),
+            Some(t) => {
+                Err(corrupt(format!("tensor `{name}` has shape {:?}; {shape:?} of f32 is needed", t.shape)))
+            }
             None => Err(corrupt(format!("tensor `{name}` is missing"))),
         };
         let weight = take("weight", &[params.k, m])?;

@@ -56,7 +56,7 @@ pub(crate) enum Format {
 pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Features> {
     let path = path.as_ref();
     let (file, format) = identify(path)?;
-    match format {
+    let features = match format {
         Format::Npy => npy::open(path, &file, options),
         Format::Npz => npz::open(path, &file, options),
         Format::Parquet => parquet::open(path, file, options),
@@ -66,7 +66,25 @@ pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Features> {
         Format::Idx => idx::open(path, &file),
         Format::IdxGz => idx::open_gz(path, &file, options),
         Format::Text => csv::open(path, &file, options),
+    }?;
+    Ok(features.with_notes(unused(options, format)))
+}
+
+/// Options that mean nothing for a format. They may be meant for another file that is read with the same options, so
+/// they are told and not refused.
+fn unused(options: &OpenOptions, format: Format) -> Vec<String> {
+    let table = matches!(format, Format::Parquet | Format::ArrowFile | Format::ArrowStream | Format::Text);
+    let several = matches!(format, Format::Npz | Format::Safetensors);
+    let mut notes = Vec::new();
+    if !table && (!options.columns.is_empty() || options.id_column.is_some()) {
+        notes.push(
+            "it is no table, so the columns asked for were not looked for; all features are used".to_owned(),
+        );
     }
+    if let Some(name) = options.array.as_ref().filter(|_| !several) {
+        notes.push(format!("it does not hold named arrays, so '{name}' was not looked for"));
+    }
+    notes
 }
 
 /// Open a file and find out its format.

@@ -37,6 +37,14 @@ fn whole_numbers_of_any_type_are_labels() {
 }
 
 #[test]
+fn a_blank_line_of_a_single_column_is_an_unknown_label() {
+    for text in ["label\n0\n\n2\n\n\n1\n", "0\r\n\r\n2\r\n\r\n\r\n1\r\n\r\n", "label\n0\n\"\"\n2\n\n-1\n1"] {
+        let (_keep, path) = file("y.csv", text);
+        assert_eq!(read_labels(path).unwrap().values, [0, -1, 2, -1, -1, 1], "{text:?}");
+    }
+}
+
+#[test]
 fn labels_that_are_not_labels_are_named() {
     let half: Vec<u8> = [1f32, 0.5].iter().flat_map(|v| v.to_le_bytes()).collect();
     let (_keep, path) = file("y.npy", npy("<f4", "(2,)", &half));

@@ -3,6 +3,7 @@
 use super::outputs;
 use crate::args::EvaluateArgs;
 use crate::input::labels_of;
+use crate::summary;
 use anyhow::Result;
 use partita::metrics::scores;
 use partita_data::read_labels;
@@ -11,9 +12,5 @@ pub fn run(args: &EvaluateArgs) -> Result<()> {
     let truth = read_labels(&args.truth)?;
     let pred = labels_of(&args.pred, truth.values.len())?;
     let scores = scores(&truth.values, &pred.values)?;
-    if args.json {
-        outputs::print_json(&scores)
-    } else {
-        outputs::print(&format!("ACC {:.4}  NMI {:.4}  ARI {:.4}\n", scores.acc, scores.nmi, scores.ari))
-    }
+    if args.json { outputs::print_json(&scores) } else { outputs::print(&(summary::truth(scores) + "\n")) }
 }

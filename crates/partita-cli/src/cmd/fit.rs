@@ -4,6 +4,7 @@ use super::outputs;
 use crate::args::{FitArgs, MethodArgs, OptimiserArg};
 use crate::input::{Opened, labels_of, on_threads};
 use crate::progress::Terminal;
+use crate::summary::{self, Written};
 use anyhow::{Context, Result, bail};
 use partita::linear::{Fit, Input, Optimiser, Params, Report, Solver, fit};
 use partita::metrics::{Scores, scores};
@@ -25,7 +26,7 @@ struct Summary<'a> {
 }
 
 pub fn run(args: &FitArgs) -> Result<()> {
-    outputs::check(args.labels_out.as_deref(), args.proba_out.as_deref())?;
+    outputs::check(args.output.as_deref(), args.labels_out.as_deref(), args.proba_out.as_deref())?;
     let terminal = Terminal::new(!args.json)?;
     let (params, opened) = (params(args)?, Opened::new(&args.read)?);
     let rows = opened.rows()?;
@@ -54,7 +55,7 @@ pub fn run(args: &FitArgs) -> Result<()> {
             let summary = Summary { report: &found.report, metrics, params: &params, threads };
             outputs::print_json(&summary)
         } else {
-            outputs::print(&summary_text(args, &found, metrics))
+            outputs::print(&summary::text(&found.report, metrics, &written(args)))
         }
     })?
 }
@@ -133,30 +134,10 @@ fn row_weights(path: &Path) -> Result<Vec<f32>> {
     Ok(read_vector(path)?.iter().map(|&w| w as f32).collect())
 }
 
-/// The result for a person.
-fn summary_text(args: &FitArgs, found: &Fit, metrics: Option<Scores>) -> String {
-    let r = &found.report;
-    let mut out = format!("{} rows of {} features in {} clusters, {:.2} s\n", r.n, r.m, r.k, r.seconds);
-    let sizes = outputs::sizes(&r.cluster_sizes);
-    out += &format!("  sizes         {sizes}\n");
-    out += &format!("  decisiveness  {:.4} nats of doubt a row (0: sure of every row)\n", r.decisiveness);
-    out += &format!("  fairness      {:.4} nats from the prior (0: sizes as expected)\n", r.fairness);
-    out += &format!("  margin        {:.2e} smallest, {:.2e} median\n", r.margin, r.median_margin);
-    let losses: Vec<f64> = r.restarts.iter().map(|r| r.loss).collect();
-    let worst = losses.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    out += &format!("  loss          {:.4} (best of {}, worst {worst:.4})\n", r.loss, losses.len());
-    out += &format!("  agreement     {:.3} mean ARI between restarts\n", r.agreement);
-    if let Some(m) = metrics {
-        out += &format!("  truth         ACC {:.4}  NMI {:.4}  ARI {:.4}\n", m.acc, m.nmi, m.ari);
-    }
-    for ailment in &r.ailments {
-        out += &format!("  warning       {}\n", outputs::describe(*ailment));
-    }
-    let files = [("model", &args.output), ("labels", &args.labels_out), ("probabilities", &args.proba_out)];
-    for (what, path) in files {
-        if let Some(path) = path {
-            out += &format!("  {what:<13} {}\n", path.display());
-        }
-    }
-    out
+/// The files that were written.
+fn written(args: &FitArgs) -> Vec<Written<'_>> {
+    [("model", &args.output), ("labels", &args.labels_out), ("probabilities", &args.proba_out)]
+        .into_iter()
+        .filter_map(|(what, path)| Some((what, path.as_deref()?)))
+        .collect()
 }

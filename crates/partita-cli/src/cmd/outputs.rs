@@ -2,37 +2,54 @@
 
 use anyhow::{Result, bail};
 use partita::linear::Model;
-use partita::linear::score::Ailment;
 use partita::rows::Rows;
-use partita_data::{DataError, NpyWriter, write_labels_csv, write_npy_i32};
+use partita_data::{AtomicFile, DataError, NpyWriter, write_labels_csv, write_npy_i32};
 use serde::Serialize;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Refuse outputs whose extension cannot be served, before any work is done.
-pub fn check(labels: Option<&Path>, proba: Option<&Path>) -> Result<()> {
+/// Refuse, before any work is done, outputs that could not be written at its end.
+pub fn check(model: Option<&Path>, labels: Option<&Path>, proba: Option<&Path>) -> Result<()> {
+    [model, labels, proba].into_iter().flatten().try_for_each(writable)?;
+    if let Some(path) = model {
+        named(path, &["safetensors"], "a model is written as .safetensors")?;
+    }
     if let Some(path) = labels {
-        is_npy(path)?;
+        named(path, &["csv", "npy"], "labels are written as .csv or .npy")?;
     }
-    match proba {
-        Some(path) if extension(path) != "npy" => {
-            bail!("{}: probabilities are written as .npy; name the file so", path.display())
-        }
-        _ => Ok(()),
+    if let Some(path) = proba {
+        named(path, &["npy"], "probabilities are written as .npy")?;
     }
+    let given: Vec<&Path> = [model, labels, proba].into_iter().flatten().collect();
+    if let Some(twice) =
+        given.iter().enumerate().find_map(|(i, path)| given[..i].contains(path).then_some(path))
+    {
+        bail!("{} is named for two outputs; give each its own file", twice.display());
+    }
+    Ok(())
+}
+
+/// The same for a picture.
+pub fn check_picture(path: &Path) -> Result<()> {
+    writable(path)?;
+    named(path, &["png"], "the picture is written as .png")
+}
+
+fn named(path: &Path, extensions: &[&str], rule: &str) -> Result<()> {
+    if extensions.contains(&&*extension(path)) {
+        return Ok(());
+    }
+    bail!("{}: {rule}; name the file so", path.display())
+}
+
+/// Begin a file there and drop it again, which leaves nothing behind.
+fn writable(path: &Path) -> Result<()> {
+    AtomicFile::create(path)?;
+    Ok(())
 }
 
 fn extension(path: &Path) -> String {
     path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase()
-}
-
-/// Whether a label file is .npy; the other choice is .csv.
-fn is_npy(path: &Path) -> Result<bool> {
-    match &*extension(path) {
-        "npy" => Ok(true),
-        "csv" => Ok(false),
-        _ => bail!("{}: labels are written as .csv or .npy; name the file so", path.display()),
-    }
 }
 
 /// Predict all rows once and write what was asked for.
@@ -58,7 +75,7 @@ pub fn predictions(
         Ok(())
     })?;
     if let Some(path) = labels_out {
-        if is_npy(path)? {
+        if extension(path) == "npy" {
             write_npy_i32(path, &labels)?;
         } else {
             write_labels_csv(path, ids, &labels, Some(&confidence))?;
@@ -68,6 +85,13 @@ pub fn predictions(
         writer.finish()?;
     }
     Ok(())
+}
+
+/// Write a whole file, or nothing.
+pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    let mut file = AtomicFile::create(path)?;
+    file.write_all(bytes).map_err(|source| DataError::Write { path: path.to_owned(), source })?;
+    Ok(file.finish()?)
 }
 
 /// Print text. A closed pipe is the reader's choice and no error.
@@ -84,26 +108,4 @@ pub fn print(text: &str) -> Result<()> {
 /// Print one JSON object.
 pub fn print_json(value: &impl Serialize) -> Result<()> {
     print(&(serde_json::to_string(value)? + "\n"))
-}
-
-/// Cluster sizes on a line; of many clusters, the range and the number in use.
-pub fn sizes(sizes: &[usize]) -> String {
-    if sizes.len() <= 20 {
-        return sizes.iter().map(usize::to_string).collect::<Vec<_>>().join(" ");
-    }
-    let used = sizes.iter().filter(|s| **s > 0).count();
-    let (least, most) = (sizes.iter().min().unwrap_or(&0), sizes.iter().max().unwrap_or(&0));
-    format!("{least} to {most}; {used} of {} clusters in use", sizes.len())
-}
-
-/// An ailment and what to do about it.
-pub fn describe(ailment: Ailment) -> String {
-    match ailment {
-        Ailment::Dead { cluster } => {
-            format!("cluster {cluster} is dead: (almost) no row goes there; ask for fewer clusters or more restarts")
-        }
-        Ailment::Twin { cluster, of } => format!(
-            "cluster {cluster} is a twin of cluster {of}, which wins nearly all rows they share; ask for fewer clusters or more restarts"
-        ),
-    }
 }

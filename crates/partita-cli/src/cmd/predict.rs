@@ -12,8 +12,9 @@ use std::fmt::Write as _;
 
 pub fn run(args: &PredictArgs) -> Result<()> {
     let terminal = Terminal::new(false)?;
-    let (labels, proba) = if args.proba { (None, args.output.as_deref()) } else { (args.output.as_deref(), None) };
-    outputs::check(labels, proba)?;
+    let (labels, proba) =
+        if args.proba { (None, args.output.as_deref()) } else { (args.output.as_deref(), None) };
+    outputs::check(None, labels, proba)?;
     let model = ModelFile::read(&args.model)?.model;
     let opened = Opened::new(&args.read)?;
     let rows = opened.rows()?;

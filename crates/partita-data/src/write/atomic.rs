@@ -100,6 +100,10 @@ impl Write for AtomicFile {
 
 /// Where the file will really stand. A device or a directory is refused: a rename would replace it.
 fn destination(path: &Path) -> io::Result<PathBuf> {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    if path.file_name().is_none() || bytes.last().is_some_and(|&b| std::path::is_separator(char::from(b))) {
+        return Err(io::Error::new(io::ErrorKind::IsADirectory, "that names a directory; name a file in it"));
+    }
     let target = match fs::canonicalize(path) {
         Ok(target) => target,
         Err(e) if e.kind() == io::ErrorKind::NotFound => path.to_owned(),
