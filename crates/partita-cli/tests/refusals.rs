@@ -80,7 +80,6 @@ fn numbers_of_clusters_that_cannot_be_are_refused() {
 }
 
 #[test]
-#[ignore = "the engine does not count different rows yet"]
 fn fewer_different_rows_than_clusters_are_refused() {
     let lab = Lab::new();
     let rows: Vec<f32> = (0..60).flat_map(|i| [(i % 3) as f32, (i % 3 * 2) as f32]).collect();

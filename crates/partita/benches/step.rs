@@ -47,6 +47,7 @@ fn run() {
     report("pseudo_labels", pseudo_labels(&mut rng));
 }
 
+#[expect(clippy::print_stdout, reason = "the table is the result")]
 fn report(name: &str, seconds: f64) {
     println!("{name} {:.1}", seconds * 1e6);
 }
@@ -69,7 +70,8 @@ fn rows(order: &[usize], step: usize) -> &[usize] {
 
 fn heads(restarts: usize) -> Vec<Head> {
     let mut rng = stream(1, Stream::Init, 0);
-    let head = |_| Head { weight: (0..K * M).map(|_| rng.random::<f32>() - 0.5).collect(), bias: vec![0.0; K] };
+    let head =
+        |_| Head { weight: (0..K * M).map(|_| rng.random::<f32>() - 0.5).collect(), bias: vec![0.0; K] };
     (0..restarts).map(head).collect()
 }
 

@@ -4,8 +4,8 @@ use super::init;
 use super::kernel::EmStep;
 use super::model::Model;
 use super::optimise::{Optimiser, Pace, Schedule};
-use super::polish::polish;
 use super::params::{Checked, Loss, Params, Refresh, Solver};
+use super::polish::polish;
 use super::prepare::Preparation;
 use super::relocate::relocate;
 use super::score::{Ailment, Judge, Score, score};
@@ -334,7 +334,9 @@ impl Run<'_> {
                     self.label_all(stack, objective, labels)?;
                 }
             }
-            if let Some(scouts) = scouts.filter(|_| RELOCATE.iter().any(|t| step == (t * stage.steps as f64) as usize)) {
+            if let Some(scouts) =
+                scouts.filter(|_| RELOCATE.iter().any(|t| step == (t * stage.steps as f64) as usize))
+            {
                 self.relocate_all(stack, scouts, step);
             }
             batch.rows.clear();
@@ -352,7 +354,8 @@ impl Run<'_> {
                 }
             }
             let least = losses.iter().copied().fold(f64::INFINITY, f64::min);
-            let done = stage.share.0 + (stage.share.1 - stage.share.0) * (step + 1) as f64 / stage.steps as f64;
+            let done =
+                stage.share.0 + (stage.share.1 - stage.share.0) * (step + 1) as f64 / stage.steps as f64;
             let progress = Progress { stage: stage.name, done, loss: Some(least) };
             if self.observer.progress(progress) == Flow::Stop {
                 return Ok(StopReason::Interrupted);

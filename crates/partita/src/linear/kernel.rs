@@ -383,7 +383,8 @@ mod tests {
             row.iter_mut().for_each(|v| *v -= lse);
         }
         let weights: Option<Vec<f64>> = marks.weights.map(|w| w.iter().map(|&w| f64::from(w)).collect());
-        let batch = objective::Batch { log_sigma: &log_sigma, k, weights: weights.as_deref(), known: marks.known };
+        let batch =
+            objective::Batch { log_sigma: &log_sigma, k, weights: weights.as_deref(), known: marks.known };
         let objective = SelfLabelled {
             solver: Box::new(Em { max_iterations: em.iterations, tolerance: 0.0 }),
             prior: em.prior.iter().map(|&u| f64::from(u)).collect(),
@@ -426,7 +427,8 @@ mod tests {
     #[test]
     fn no_finite_logits_give_a_nan() {
         for scale in [1e4f32, -1e4, 1e30] {
-            let z: Vec<f32> = (0..30).map(|i| if i % 3 == 0 { scale } else { -scale * (i % 2) as f32 }).collect();
+            let z: Vec<f32> =
+                (0..30).map(|i| if i % 3 == 0 { scale } else { -scale * (i % 2) as f32 }).collect();
             let em = EmStep { prior: vec![1.0 / 3.0; 3], lambda: 100.0, iterations: 15 };
             let mut d = vec![0.0; 30];
             let loss = em.gradient(&z, (3, 0), Marks::default(), &mut d, &mut Scratch::default());

@@ -76,11 +76,7 @@ impl Model {
     }
 
     fn check_width(&self, rows: &dyn Rows) -> Result<()> {
-        if rows.m() == self.m() {
-            Ok(())
-        } else {
-            Err(Error::Width { expected: self.m(), found: rows.m() })
-        }
+        if rows.m() == self.m() { Ok(()) } else { Err(Error::Width { expected: self.m(), found: rows.m() }) }
     }
 
     fn predict_block(&self, rows: &dyn Rows, start: usize, block: &mut Vec<f32>) -> Result<Predictions> {
@@ -158,9 +154,8 @@ impl Model {
         let cluster = decide(&proba) as usize;
         let runner_up = (0..k).filter(|&c| c != cluster).max_by(|&a, &b| proba[a].total_cmp(&proba[b]));
         let runner_up = runner_up.expect("there are at least two clusters");
-        let difference = |f: usize| {
-            f64::from(self.weight[cluster * m + f]) - f64::from(self.weight[runner_up * m + f])
-        };
+        let difference =
+            |f: usize| f64::from(self.weight[cluster * m + f]) - f64::from(self.weight[runner_up * m + f]);
         let mut contributions: Vec<Contribution> = (0..m)
             .map(|feature| Contribution {
                 feature,
@@ -183,7 +178,8 @@ impl Model {
             .iter()
             .flat_map(|v| if v.centre.is_empty() { vec![0.0; v.width] } else { v.centre.clone() })
             .collect();
-        let shift = |w: &[f32]| -> f64 { w.iter().zip(&centre).map(|(w, c)| f64::from(*w) * f64::from(*c)).sum() };
+        let shift =
+            |w: &[f32]| -> f64 { w.iter().zip(&centre).map(|(w, c)| f64::from(*w) * f64::from(*c)).sum() };
         let bias = self
             .weight
             .chunks_exact(self.m())

@@ -92,15 +92,24 @@ impl Optimiser {
     /// Move `values` against `gradient` plus `pace.decay` times themselves.
     pub fn update(&self, values: &mut [f32], gradient: &[f32], memory: &mut Memory, pace: Pace) {
         match *self {
-            Self::Sgd { momentum: 0.0 } | Self::Lbfgs => vector::dispatch(#[inline(always)] || descend(values, gradient, pace)),
+            Self::Sgd { momentum: 0.0 } | Self::Lbfgs => vector::dispatch(
+                #[inline(always)]
+                || descend(values, gradient, pace),
+            ),
             Self::Sgd { momentum } => {
                 memory.first.resize(values.len(), 0.0);
-                vector::dispatch(#[inline(always)] || momentum_step(values, gradient, &mut memory.first, momentum as f32, pace));
+                vector::dispatch(
+                    #[inline(always)]
+                    || momentum_step(values, gradient, &mut memory.first, momentum as f32, pace),
+                );
             }
             Self::Adam => {
                 memory.first.resize(values.len(), 0.0);
                 memory.second.resize(values.len(), 0.0);
-                vector::dispatch(#[inline(always)] || adam_step(values, gradient, memory, pace));
+                vector::dispatch(
+                    #[inline(always)]
+                    || adam_step(values, gradient, memory, pace),
+                );
             }
         }
     }
@@ -130,12 +139,7 @@ fn momentum_step(
 }
 
 #[inline(always)]
-fn adam_step(
-    values: &mut [f32],
-    gradient: &[f32],
-    memory: &mut Memory,
-    Pace { rate, decay, step }: Pace,
-) {
+fn adam_step(values: &mut [f32], gradient: &[f32], memory: &mut Memory, Pace { rate, decay, step }: Pace) {
     let mean_scale = 1.0 / (1.0 - ADAM_MEAN.powi(step as i32));
     let square_scale = 1.0 / (1.0 - ADAM_SQUARE.powi(step as i32));
     let state = memory.first.iter_mut().zip(&mut memory.second);
@@ -173,14 +177,8 @@ mod tests {
 
     #[test]
     fn the_schedule_anneals_gamma_and_then_the_rate() {
-        let s = Schedule {
-            rate: 10.0,
-            hold: 0.5,
-            last_rate: 0.1,
-            gamma: 1.0,
-            anneal: 16.0,
-            anneal_until: 0.8,
-        };
+        let s =
+            Schedule { rate: 10.0, hold: 0.5, last_rate: 0.1, gamma: 1.0, anneal: 16.0, anneal_until: 0.8 };
         assert_eq!(s.at(0.0), (10.0, 16.0));
         assert!((s.at(0.4).1 - 4.0).abs() < 1e-12);
         assert_eq!(s.at(0.9).1, 1.0);

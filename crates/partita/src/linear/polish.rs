@@ -104,7 +104,9 @@ mod tests {
 
     fn sample(n: usize, m: usize) -> Batch {
         let mut rng = stream(5, Stream::Synthetic, 0);
-        let x = (0..n * m).map(|i| rng.random::<f32>() - 0.5 + if i / m % 2 == 0 { 0.8 } else { 0.0 }).collect();
+        let x = (0..n * m)
+            .map(|i| rng.random::<f32>() - 0.5 + if (i / m).is_multiple_of(2) { 0.8 } else { 0.0 })
+            .collect();
         Batch { x, rows: (0..n).collect(), ..Batch::default() }
     }
 

@@ -89,9 +89,10 @@ impl View {
             *x -= c;
         }
         if self.normalise {
+            // In double precision and rounded once, so that a common factor of all features leaves the same bits.
             let scale = inverse_norm(row);
             for x in row {
-                *x *= scale;
+                *x = (f64::from(*x) * scale) as f32;
             }
         }
     }
@@ -99,29 +100,37 @@ impl View {
 
 /// 1/‖row‖, or 0 for a row of zeros.
 #[inline(always)]
-fn inverse_norm(row: &[f32]) -> f32 {
-    let squares = vector::sum_squares(row);
-    if squares.is_normal() {
-        return 1.0 / squares.sqrt();
+fn inverse_norm(row: &[f32]) -> f64 {
+    let mut lanes = [0.0f64; 8];
+    let chunks = row.chunks_exact(8);
+    for (lane, x) in lanes.iter_mut().zip(chunks.remainder()) {
+        *lane += f64::from(*x) * f64::from(*x);
     }
-    // Beyond the range of single precision squares, or zero.
-    let squares: f64 = row.iter().map(|&x| f64::from(x) * f64::from(x)).sum();
-    if squares > 0.0 { (1.0 / squares.sqrt()) as f32 } else { 0.0 }
+    for c in chunks {
+        for (lane, x) in lanes.iter_mut().zip(c) {
+            *lane += f64::from(*x) * f64::from(*x);
+        }
+    }
+    let squares: f64 = lanes.iter().sum();
+    if squares > 0.0 { 1.0 / squares.sqrt() } else { 0.0 }
 }
 
 /// Apply the views side by side to a block of rows, in place.
 pub fn apply_views(views: &[View], block: &mut [f32]) {
     let m: usize = views.iter().map(|v| v.width).sum();
-    vector::dispatch(#[inline(always)] || {
-        for row in block.chunks_exact_mut(m) {
-            let mut rest = row;
-            for view in views {
-                let (part, tail) = rest.split_at_mut(view.width);
-                view.apply(part);
-                rest = tail;
+    vector::dispatch(
+        #[inline(always)]
+        || {
+            for row in block.chunks_exact_mut(m) {
+                let mut rest = row;
+                for view in views {
+                    let (part, tail) = rest.split_at_mut(view.width);
+                    view.apply(part);
+                    rest = tail;
+                }
             }
-        }
-    });
+        },
+    );
 }
 
 /// The whole preparation, fitted to the data.
@@ -213,13 +222,16 @@ impl Preparation {
     /// Everything before the reduction, in place.
     fn scale_block(&self, block: &mut [f32]) {
         apply_views(&self.views, block);
-        vector::dispatch(#[inline(always)] || {
-            for row in block.chunks_exact_mut(self.m()) {
-                for ((x, mean), scale) in row.iter_mut().zip(&self.mean).zip(&self.scale) {
-                    *x = (*x - mean) * scale;
+        vector::dispatch(
+            #[inline(always)]
+            || {
+                for row in block.chunks_exact_mut(self.m()) {
+                    for ((x, mean), scale) in row.iter_mut().zip(&self.mean).zip(&self.scale) {
+                        *x = (*x - mean) * scale;
+                    }
                 }
-            }
-        });
+            },
+        );
     }
 
     /// Fold everything after the views into weights and biases that were trained on prepared rows.
@@ -320,7 +332,10 @@ fn tally<T: Tally>(
                 data.read(start, block)?;
                 prepare(block, start)?;
                 let mut part = T::empty(m);
-                vector::dispatch(#[inline(always)] || block.chunks_exact(m).for_each(|row| part.add(row)));
+                vector::dispatch(
+                    #[inline(always)]
+                    || block.chunks_exact(m).for_each(|row| part.add(row)),
+                );
                 Ok(part)
             })
             .collect::<Result<_>>()?;

@@ -85,12 +85,7 @@ impl Reduction {
     }
 
     /// Fit to prepared rows, which `read` brings by index into a buffer `[rows, m]`.
-    pub fn fit(
-        (n, m): (usize, usize),
-        dims: Dims,
-        seed: u64,
-        read: &(dyn Fn(&[usize], &mut [f32]) -> Result<()> + Sync),
-    ) -> Result<Option<Self>> {
+    pub fn fit((n, m): (usize, usize), dims: Dims, seed: u64, read: Read<'_>) -> Result<Option<Self>> {
         let wanted = match dims {
             Dims::Full => return Ok(None),
             Dims::Auto => WIDE,
@@ -129,6 +124,7 @@ impl Reduction {
     }
 }
 
+/// Brings prepared rows by index into a buffer `[rows, m]`.
 type Read<'a> = &'a (dyn Fn(&[usize], &mut [f32]) -> Result<()> + Sync);
 
 /// At most `count` different rows, in ascending order.
@@ -206,9 +202,7 @@ mod tests {
         let mut x = Vec::with_capacity(n * m);
         for _ in 0..n {
             let common: Vec<f32> = (0..4).map(|_| rng.random::<f32>() - 0.5).collect();
-            x.extend((0..m).map(|j| {
-                common[j % 4] * (1 + j % 7) as f32 + 0.01 * (rng.random::<f32>() - 0.5)
-            }));
+            x.extend((0..m).map(|j| common[j % 4] * (1 + j % 7) as f32 + 0.01 * (rng.random::<f32>() - 0.5)));
         }
         x
     }

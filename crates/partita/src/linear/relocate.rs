@@ -21,7 +21,9 @@ pub fn relocate(stack: &mut Stack, at: usize, sample: &Batch, prior: &[f64], rng
     let (census, labels) = census(&stack.head(at), sample);
     let mut fullness: Vec<f64> = census.hard.iter().zip(prior).map(|(h, u)| h / u).collect();
     let mut movable: Vec<usize> = census.ailments(prior).iter().map(|a| a.cluster()).collect();
-    movable.extend((0..prior.len()).filter(|&c| fullness[c] < STARVED && !movable.contains(&c)).collect::<Vec<_>>());
+    movable.extend(
+        (0..prior.len()).filter(|&c| fullness[c] < STARVED && !movable.contains(&c)).collect::<Vec<_>>(),
+    );
     movable.sort_by(|&a, &b| fullness[a].total_cmp(&fullness[b]));
     let mut moved = 0;
     for cluster in movable {

@@ -99,7 +99,8 @@ pub fn score(head: &Head, sample: &Batch, judge: &Judge, prior: &[f64], gamma: f
     let z = head.logits(sample);
     let k = prior.len();
     let norm: f64 = head.weight.iter().map(|&w| f64::from(w).powi(2)).sum();
-    let leads = z.chunks_exact(k).map(top_two).map(|(_, lead)| (f64::from(lead) / norm.sqrt()) as f32).collect();
+    let leads =
+        z.chunks_exact(k).map(top_two).map(|(_, lead)| (f64::from(lead) / norm.sqrt()) as f32).collect();
     let (census, labels) = Census::take(z, k, sample);
     Score {
         loss: judge.loss(head, sample, gamma),
@@ -149,8 +150,7 @@ impl Census {
         let weights = sample.marks().weights;
         let total: f64 = weights.map_or(labels.len() as f64, |w| w.iter().map(|&w| f64::from(w)).sum());
         let share = |i: usize| weights.map_or(1.0, |w| f64::from(w[i])) / total;
-        let mut census =
-            Self { hard: vec![0.0; k], soft: vec![0.0; k], won: vec![0.0; k * k], entropy: 0.0 };
+        let mut census = Self { hard: vec![0.0; k], soft: vec![0.0; k], won: vec![0.0; k * k], entropy: 0.0 };
         for (i, (sigma, &label)) in z.chunks_exact(k).zip(&labels).enumerate() {
             let label = label as usize;
             census.hard[label] += share(i);
@@ -171,7 +171,8 @@ impl Census {
         let k = prior.len();
         (0..k)
             .filter_map(|cluster| {
-                let winner = |&a: &usize, &b: &usize| self.won[cluster * k + a].total_cmp(&self.won[cluster * k + b]);
+                let winner =
+                    |&a: &usize, &b: &usize| self.won[cluster * k + a].total_cmp(&self.won[cluster * k + b]);
                 let (hard, soft) = (self.hard[cluster], self.soft[cluster]);
                 if hard < TWIN * soft && soft > DEAD * prior[cluster] {
                     let of = (0..k).filter(|&c| c != cluster).max_by(winner).unwrap_or(0);

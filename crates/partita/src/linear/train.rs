@@ -277,13 +277,7 @@ impl Labelling {
 }
 
 impl HeadBuffers {
-    fn log_softmax(
-        &mut self,
-        z: &[f32],
-        (stride, first): (usize, usize),
-        k: usize,
-        marks: Marks<'_>,
-    ) {
+    fn log_softmax(&mut self, z: &[f32], (stride, first): (usize, usize), k: usize, marks: Marks<'_>) {
         self.log_sigma.clear();
         for row in z.chunks_exact(stride) {
             self.log_sigma.extend(row[first..first + k].iter().map(|&v| f64::from(v)));

@@ -77,11 +77,14 @@ fn score(i: usize, features: &[f32], m: usize, clusters: &[usize], sizes: &[usiz
     let row = &features[i * m..(i + 1) * m];
     let mut sums = vec![0.0; sizes.len()];
     // Compiled for the widest vectors of the machine; the lanes are fixed, so the bits are the same on all.
-    Arch::new().dispatch(#[inline(always)] || {
-        for (j, &cluster) in clusters.iter().enumerate() {
-            sums[cluster] += distance(row, &features[j * m..(j + 1) * m]);
-        }
-    });
+    Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            for (j, &cluster) in clusters.iter().enumerate() {
+                sums[cluster] += distance(row, &features[j * m..(j + 1) * m]);
+            }
+        },
+    );
     let within = sums[own] / (sizes[own] - 1) as f64;
     let others = (0..sizes.len()).filter(|&k| k != own).map(|k| sums[k] / sizes[k] as f64);
     let next = others.fold(f64::INFINITY, f64::min);
