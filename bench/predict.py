@@ -43,7 +43,7 @@ def timed(function):
 
 
 def measure(folder, binary):
-    data, sample, model, labels = (folder / name for name in ("data.npy", "sample.npy", "model", "labels.npy"))
+    data, sample, model, labels = (folder / name for name in ("data.npy", "sample.npy", "model.safetensors", "labels.npy"))
     make(data, ROWS)
     tasks = {"read the bytes": lambda: read_bytes(data), "numpy.load": lambda: np.load(data)}
     if binary:

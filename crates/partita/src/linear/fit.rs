@@ -1,5 +1,6 @@
 //! The whole fit: prepare, start, train all restarts, choose by loss, fold back.
 
+use super::align::align;
 use super::init;
 use super::kernel::EmStep;
 use super::model::Model;
@@ -174,6 +175,7 @@ impl Run<'_> {
         let starts = restarts * if self.source.is_warm() { 1 } else { self.checked.starts_per_restart };
         let heads = init::heads(self.source, self.params.init, (k, starts), seed)?;
         let mut stack = Stack::new(k, self.source.m(), &heads);
+        stack.sees_known = (0..starts).map(init::sees_known).collect();
         let mut trace = vec![Vec::new(); starts];
         let sample = self.sample()?;
         let stop = match self.params.optimiser {
@@ -203,6 +205,7 @@ impl Run<'_> {
         if stop == StopReason::Interrupted {
             return Ok(stop);
         }
+        self.show_known(stack)?;
         let ranked = ranking(&self.losses(stack, sample));
         stack.keep(&ranked[..self.params.restarts]);
         self.descend(&self.refinement(), stack, trace, None)
@@ -297,11 +300,35 @@ impl Run<'_> {
     }
 
     fn relocate_all(&self, stack: &mut Stack, scouts: &Batch, step: usize) {
-        for at in 0..stack.restarts.len() {
-            let index = (step * self.params.restarts + stack.restarts[at]) as u64;
-            let mut rng = stream(self.params.seed, Stream::Reseed, index);
-            relocate(stack, at, scouts, &self.checked.prior, &mut rng);
+        let moved: Vec<Option<Head>> = (0..stack.restarts.len())
+            .into_par_iter()
+            .map(|at| {
+                let index = (step * self.params.restarts + stack.restarts[at]) as u64;
+                let mut rng = stream(self.params.seed, Stream::Reseed, index);
+                relocate(&stack.head(at), scouts, &self.checked.prior, &mut rng)
+            })
+            .collect();
+        for (at, head) in moved.iter().enumerate() {
+            if let Some(head) = head {
+                stack.set_head(at, head);
+            }
         }
+    }
+
+    /// Let the restarts that searched without the known labels number their clusters after them.
+    fn show_known(&self, stack: &mut Stack) -> Result<()> {
+        let Some(known) = self.source.known() else { return Ok(()) };
+        let rows: Vec<usize> = (0..known.len()).filter(|&i| known[i] >= 0).take(JUDGED_ROWS).collect();
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let batch = self.source.batch(rows)?;
+        for at in (0..stack.restarts.len()).filter(|&at| !stack.sees_known[at]).collect::<Vec<_>>() {
+            let head = align(&stack.head(at), &batch)?;
+            stack.set_head(at, &head);
+            stack.sees_known[at] = true;
+        }
+        Ok(())
     }
 
     fn em_iterations(&self) -> usize {

@@ -1,5 +1,6 @@
 //! The linear engine: softmax(W x + b) trained to be decisive and fair.
 
+pub mod align;
 pub mod fit;
 pub mod init;
 pub mod kernel;

@@ -77,17 +77,6 @@ pub struct Memory {
     second: Vec<f32>,
 }
 
-impl Memory {
-    /// Forget everything about `range`: after a cluster was started again.
-    pub fn forget(&mut self, range: std::ops::Range<usize>) {
-        for buffer in [&mut self.first, &mut self.second] {
-            if let Some(part) = buffer.get_mut(range.clone()) {
-                part.fill(0.0);
-            }
-        }
-    }
-}
-
 impl Optimiser {
     /// Move `values` against `gradient` plus `pace.decay` times themselves.
     pub fn update(&self, values: &mut [f32], gradient: &[f32], memory: &mut Memory, pace: Pace) {

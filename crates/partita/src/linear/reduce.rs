@@ -33,6 +33,8 @@ pub const WIDE: usize = 128;
 const SPARE: usize = 32;
 /// Rows from which the leading directions are found.
 const SKETCH_ROWS: usize = 2048;
+/// Rows handled by one thread at a time.
+const PIECE: usize = 512;
 /// Rows from which their variances are found.
 const COVARIANCE_ROWS: usize = 4096;
 /// Component j is divided by the power `WHITEN` of its variance.
@@ -147,10 +149,16 @@ fn range(n: usize, m: usize, width: usize, seed: u64, read: Read<'_>) -> Result<
     let directions: Vec<f32> =
         (0..width * m).map(|_| rng.random::<f32>() + rng.random::<f32>() - 1.0).collect();
     let mut images = vec![0.0; rows.len() * width];
-    kernel::product(&x, &directions, m, &mut images);
-    let mut back = vec![0.0; width * m];
-    kernel::transposed_product(&images, &x, m, &mut back);
-    let back = Mat::from_fn(m, width, |i, j| f64::from(back[j * m + i]));
+    let pieces = images.par_chunks_mut(PIECE * width).zip(x.par_chunks(PIECE * m));
+    let parts: Vec<Vec<f32>> = pieces
+        .map(|(images, x)| {
+            kernel::product(x, &directions, m, images);
+            let mut part = vec![0.0; width * m];
+            kernel::transposed_product(images, x, m, &mut part);
+            part
+        })
+        .collect();
+    let back = Mat::from_fn(m, width, |i, j| parts.iter().map(|p| f64::from(p[j * m + i])).sum::<f64>());
     Ok(Qr::new(back.as_ref()).compute_thin_Q())
 }
 
@@ -161,13 +169,12 @@ fn covariance(
     seed: u64,
     read: Read<'_>,
 ) -> Result<Mat<f64>> {
-    const CHUNK: usize = 512;
     let rows = draw(n, COVARIANCE_ROWS, seed, 3);
     let transposed: Option<Vec<f32>> =
         basis.map(|b| (0..b.ncols()).flat_map(|j| b.col(j).iter().map(|v| *v as f32)).collect());
     let size = basis.map_or(m, Mat::ncols);
     let parts: Vec<Vec<f32>> = rows
-        .par_chunks(CHUNK)
+        .par_chunks(PIECE)
         .map(|rows| {
             let mut x = vec![0.0; rows.len() * m];
             read(rows, &mut x)?;

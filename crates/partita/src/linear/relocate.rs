@@ -5,7 +5,7 @@
 
 use super::score::census;
 use super::source::Batch;
-use super::train::Stack;
+use super::train::Head;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
@@ -16,26 +16,24 @@ const OVERFULL: f64 = 1.5;
 /// Logit difference between the two ends of a split cluster.
 const CONTRAST: f32 = 8.0;
 
-/// Move what needs to be moved in the restart at place `at`; returns how many clusters were.
-pub fn relocate(stack: &mut Stack, at: usize, sample: &Batch, prior: &[f64], rng: &mut ChaCha8Rng) -> usize {
-    let (census, labels) = census(&stack.head(at), sample);
+/// The restart with what needs to be moved moved; `None` if nothing does.
+pub fn relocate(head: &Head, sample: &Batch, prior: &[f64], rng: &mut ChaCha8Rng) -> Option<Head> {
+    let (census, labels) = census(head, sample);
     let mut fullness: Vec<f64> = census.hard.iter().zip(prior).map(|(h, u)| h / u).collect();
-    let mut movable: Vec<usize> = census.ailments(prior).iter().map(|a| a.cluster()).collect();
-    movable.extend(
-        (0..prior.len()).filter(|&c| fullness[c] < STARVED && !movable.contains(&c)).collect::<Vec<_>>(),
-    );
+    let ill: Vec<usize> = census.ailments(prior).iter().map(|a| a.cluster()).collect();
+    let movable = |c: &usize| fullness[*c] < STARVED || ill.contains(c);
+    let mut movable: Vec<usize> = (0..prior.len()).filter(movable).collect();
     movable.sort_by(|&a, &b| fullness[a].total_cmp(&fullness[b]));
-    let mut moved = 0;
+    let mut moved = None;
     for cluster in movable {
         let Some(full) = fullest(&fullness) else { break };
         let rows: Vec<usize> = (0..labels.len()).filter(|&i| labels[i] as usize == full).collect();
         if rows.len() < 2 || full == cluster {
             break;
         }
-        split(stack, at, (full, cluster), sample, &rows, rng);
+        split(moved.get_or_insert_with(|| head.clone()), (full, cluster), sample, &rows, rng);
         fullness[full] /= 2.0;
         fullness[cluster] = fullness[full];
-        moved += 1;
     }
     moved
 }
@@ -48,14 +46,13 @@ fn fullest(fullness: &[f64]) -> Option<usize> {
 
 /// Cut cluster `full` between a random row and the one farthest from it, and give the far side to cluster `empty`.
 fn split(
-    stack: &mut Stack,
-    at: usize,
+    head: &mut Head,
     (full, empty): (usize, usize),
     sample: &Batch,
     rows: &[usize],
     rng: &mut ChaCha8Rng,
 ) {
-    let m = stack.m;
+    let m = sample.x.len() / sample.rows.len();
     let row = |i: usize| &sample.x[i * m..(i + 1) * m];
     let here = row(rows[rng.random_range(0..rows.len())]);
     let distance = |i: usize| -> f32 { row(i).iter().zip(here).map(|(a, b)| (a - b) * (a - b)).sum() };
@@ -65,17 +62,17 @@ fn split(
     let direction: Vec<f32> =
         there.iter().zip(here).map(|(a, b)| CONTRAST / 2.0 * (a - b) / length).collect();
     let middle: f32 = direction.iter().zip(there.iter().zip(here)).map(|(d, (a, b))| d * (a + b) / 2.0).sum();
-    let head = stack.head(at);
-    let old = &head.weight[full * m..(full + 1) * m];
-    let plus: Vec<f32> = old.iter().zip(&direction).map(|(w, d)| w + d).collect();
-    let minus: Vec<f32> = old.iter().zip(&direction).map(|(w, d)| w - d).collect();
-    stack.set_cluster(at, empty, &plus, head.bias[full] - middle);
-    stack.set_cluster(at, full, &minus, head.bias[full] + middle);
+    for (j, d) in direction.iter().enumerate() {
+        let old = head.weight[full * m + j];
+        head.weight[empty * m + j] = old + d;
+        head.weight[full * m + j] = old - d;
+    }
+    head.bias[empty] = head.bias[full] - middle;
+    head.bias[full] += middle;
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::train::Head;
     use super::*;
     use crate::rng::{Stream, stream};
 
@@ -87,12 +84,11 @@ mod tests {
         let sample = Batch { x, rows: (0..90).collect(), ..Batch::default() };
         // Cluster 1 is a copy of cluster 0 that always loses.
         let head = Head { weight: vec![-9.0, 0.0, -9.0, 0.0, 9.0, 0.0], bias: vec![4.5, 4.0, -4.5] };
-        let mut stack = Stack::new(3, 2, &[head]);
         let prior = [1.0 / 3.0; 3];
         let mut rng = stream(0, Stream::Reseed, 0);
-        assert_eq!(relocate(&mut stack, 0, &sample, &prior, &mut rng), 1);
-        let (census, _) = census(&stack.head(0), &sample);
+        let moved = relocate(&head, &sample, &prior, &mut rng).expect("cluster 1 is dead");
+        let (census, _) = census(&moved, &sample);
         assert!(census.hard.iter().all(|h| (h - 1.0 / 3.0).abs() < 1e-9), "{:?}", census.hard);
-        assert_eq!(relocate(&mut stack, 0, &sample, &prior, &mut rng), 0);
+        assert_eq!(relocate(&moved, &sample, &prior, &mut rng), None);
     }
 }

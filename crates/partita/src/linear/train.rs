@@ -22,6 +22,8 @@ pub struct Stack {
     pub m: usize,
     /// Which restart stands where: restarts may be dropped on the way.
     pub restarts: Vec<usize>,
+    /// Whether the restart at each place learns from known labels yet.
+    pub sees_known: Vec<bool>,
     weight: Vec<f32>,
     bias: Vec<f32>,
     memory: Vec<HeadMemory>,
@@ -31,6 +33,12 @@ pub struct Stack {
 struct HeadMemory {
     weight: Vec<Memory>,
     bias: Memory,
+}
+
+impl HeadMemory {
+    fn new(k: usize) -> Self {
+        Self { weight: vec![Memory::default(); k.div_ceil(CLUSTERS)], bias: Memory::default() }
+    }
 }
 
 /// Weights `[k, m]` and biases `[k]` of one restart.
@@ -90,15 +98,14 @@ pub struct HeadBuffers {
 impl Stack {
     /// Stack restarts 0, 1, ...
     pub fn new(k: usize, m: usize, heads: &[Head]) -> Self {
-        let pieces = k.div_ceil(CLUSTERS);
-        let memory = || HeadMemory { weight: vec![Memory::default(); pieces], bias: Memory::default() };
         Self {
             k,
             m,
             restarts: (0..heads.len()).collect(),
+            sees_known: vec![true; heads.len()],
             weight: heads.iter().flat_map(|h| h.weight.iter().copied()).collect(),
             bias: heads.iter().flat_map(|h| h.bias.iter().copied()).collect(),
-            memory: heads.iter().map(|_| memory()).collect(),
+            memory: heads.iter().map(|_| HeadMemory::new(k)).collect(),
         }
     }
 
@@ -111,9 +118,10 @@ impl Stack {
         }
     }
 
-    /// Replace the weights at place `at`.
+    /// Replace the weights at place `at`; the optimiser forgets what it knew of the old ones.
     pub fn set_head(&mut self, at: usize, head: &Head) {
         let (k, m) = (self.k, self.m);
+        self.memory[at] = HeadMemory::new(k);
         self.weight[at * k * m..(at + 1) * k * m].copy_from_slice(&head.weight);
         self.bias[at * k..(at + 1) * k].copy_from_slice(&head.bias);
     }
@@ -123,19 +131,9 @@ impl Stack {
         let heads: Vec<Head> = places.iter().map(|&at| self.head(at)).collect();
         let mut kept = Self::new(self.k, self.m, &heads);
         kept.restarts = places.iter().map(|&at| self.restarts[at]).collect();
+        kept.sees_known = places.iter().map(|&at| self.sees_known[at]).collect();
         kept.memory = places.iter().map(|&at| std::mem::take(&mut self.memory[at])).collect();
         *self = kept;
-    }
-
-    /// Replace the weights of one cluster at place `at`, and forget what the optimiser knew of them.
-    pub fn set_cluster(&mut self, at: usize, cluster: usize, weight: &[f32], bias: f32) {
-        let (k, m) = (self.k, self.m);
-        let row = at * k + cluster;
-        self.weight[row * m..(row + 1) * m].copy_from_slice(weight);
-        self.bias[row] = bias;
-        let first = cluster % CLUSTERS * m;
-        self.memory[at].weight[cluster / CLUSTERS].forget(first..first + m);
-        self.memory[at].bias.forget(cluster..cluster + 1);
     }
 
     /// One step on the rows of `batch`; returns the batch loss of each restart (without the norm).
@@ -153,10 +151,11 @@ impl Stack {
         buffers.groups.resize_with(self.restarts.len().div_ceil(GROUP), GroupBuffers::default);
         let values = self.weight.par_chunks_mut(GROUP * k * m).zip(self.bias.par_chunks_mut(GROUP * k));
         let groups = values.zip(self.memory.par_chunks_mut(GROUP)).zip(self.restarts.par_chunks(GROUP));
+        let groups = groups.zip(self.sees_known.par_chunks(GROUP));
         let losses: Vec<Vec<f64>> = groups
             .zip(&mut buffers.groups)
-            .map(|((((weight, bias), memory), restarts), buffers)| {
-                let group = Group { weight, bias, memory, restarts, k, m };
+            .map(|(((((weight, bias), memory), restarts), sees_known), buffers)| {
+                let group = Group { weight, bias, memory, restarts, sees_known, k, m };
                 group.step(batch, labelling, how, buffers)
             })
             .collect();
@@ -170,6 +169,7 @@ struct Group<'a> {
     bias: &'a mut [f32],
     memory: &'a mut [HeadMemory],
     restarts: &'a [usize],
+    sees_known: &'a [bool],
     k: usize,
     m: usize,
 }
@@ -195,7 +195,12 @@ impl Group<'_> {
             .par_chunks_mut(k * n)
             .zip(&mut buffers.heads)
             .enumerate()
-            .map(|(r, (d, head))| labelling.gradient(z, (stride, r * k), (batch, self.restarts[r]), d, head))
+            .map(|(r, (d, head))| {
+                let marks = batch.marks();
+                let marks = if self.sees_known[r] { marks } else { Marks { known: None, ..marks } };
+                let rows = Labelled { rows: &batch.rows, marks, restart: self.restarts[r] };
+                labelling.gradient(z, (stride, r * k), rows, d, head)
+            })
             .collect();
         let gradients = buffers.g.par_chunks_mut(k * m).zip(buffers.d.par_chunks(k * n));
         let values = self.weight.par_chunks_mut(k * m).zip(self.bias.par_chunks_mut(k));
@@ -229,18 +234,24 @@ fn update_weights(
         });
 }
 
+/// The rows of a batch as one restart sees them.
+struct Labelled<'a> {
+    rows: &'a [usize],
+    marks: Marks<'a>,
+    restart: usize,
+}
+
 impl Labelling {
     /// Logit gradient `d` `[k, n]` and loss of one restart.
     fn gradient(
         &self,
         z: &[f32],
         (stride, first): (usize, usize),
-        (batch, restart): (&Batch, usize),
+        Labelled { rows, marks, restart }: Labelled<'_>,
         d: &mut [f32],
         head: &mut HeadBuffers,
     ) -> f64 {
-        let marks = batch.marks();
-        let k = d.len() / batch.rows.len();
+        let k = d.len() / rows.len();
         match self {
             Self::Em(em) => em.gradient(z, (stride, first), marks, d, &mut head.scratch),
             Self::Objective(objective) => {
@@ -259,9 +270,9 @@ impl Labelling {
             Self::Fixed(objective, labels) => {
                 head.log_softmax(z, (stride, first), k, marks);
                 head.gradient.resize(head.log_sigma.len(), 0.0);
-                let rows = batch.rows.iter().flat_map(|&i| &labels[restart][i * k..(i + 1) * k]);
+                let fixed = rows.iter().flat_map(|&i| &labels[restart][i * k..(i + 1) * k]);
                 head.workspace.y.clear();
-                head.workspace.y.extend(rows.map(|&y| f64::from(y)));
+                head.workspace.y.extend(fixed.map(|&y| f64::from(y)));
                 let batch = objective::Batch {
                     log_sigma: &head.log_sigma,
                     k,
