@@ -65,6 +65,16 @@ pub fn log_softmax(z: &[f64], out: &mut [f64]) {
     }
 }
 
+/// ln softmax of single-precision logits `[n, k]`, row by row, into `out`.
+pub fn log_softmax_rows(z: impl Iterator<Item = f32>, k: usize, out: &mut Vec<f64>) {
+    out.clear();
+    out.extend(z.map(f64::from));
+    for row in out.chunks_exact_mut(k) {
+        let lse = log_sum_exp(row);
+        row.iter_mut().for_each(|v| *v -= lse);
+    }
+}
+
 /// The uniform prior.
 pub fn uniform(k: usize) -> Vec<f64> {
     vec![1.0 / k as f64; k]

@@ -377,11 +377,8 @@ mod tests {
 
     /// The same step in double precision, by the general objective.
     fn plain(em: &EmStep, z: &[f32], k: usize, marks: Marks<'_>) -> (f64, Vec<f64>) {
-        let mut log_sigma: Vec<f64> = z.iter().map(|&v| f64::from(v)).collect();
-        for row in log_sigma.chunks_exact_mut(k) {
-            let lse = simplex::log_sum_exp(row);
-            row.iter_mut().for_each(|v| *v -= lse);
-        }
+        let mut log_sigma = Vec::new();
+        simplex::log_softmax_rows(z.iter().copied(), k, &mut log_sigma);
         let weights: Option<Vec<f64>> = marks.weights.map(|w| w.iter().map(|&w| f64::from(w)).collect());
         let batch =
             objective::Batch { log_sigma: &log_sigma, k, weights: weights.as_deref(), known: marks.known };

@@ -4,6 +4,7 @@ pub mod align;
 pub mod fit;
 pub mod init;
 pub mod kernel;
+mod labelling;
 pub mod lbfgs;
 pub mod model;
 pub mod optimise;
@@ -12,8 +13,10 @@ pub mod polish;
 pub mod prepare;
 pub mod reduce;
 pub mod relocate;
+mod run;
 pub mod score;
 pub mod source;
+pub mod survey;
 pub mod train;
 pub mod vector;
 

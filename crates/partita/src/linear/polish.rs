@@ -56,7 +56,7 @@ impl<'a> Problem<'a> {
             weights: rows.marks().weights.map(|w| w.iter().map(|&w| f64::from(w)).collect()),
             workspace: objective::Workspace::default(),
             z: vec![0.0; n * k],
-            log_sigma: vec![0.0; n * k],
+            log_sigma: Vec::new(),
             slope: vec![0.0; n * k],
             d: vec![0.0; n * k],
             g: vec![0.0; k * m],
@@ -70,10 +70,7 @@ impl<'a> Problem<'a> {
         let single = |values: &[f64]| -> Vec<f32> { values.iter().map(|&v| v as f32).collect() };
         let m = weight.len() / k;
         kernel::logits(&self.rows.x, &single(weight), &single(bias), m, &mut self.z);
-        for (row, out) in self.z.chunks_exact(k).zip(self.log_sigma.chunks_exact_mut(k)) {
-            let wide: Vec<f64> = row.iter().map(|&v| f64::from(v)).collect();
-            simplex::log_softmax(&wide, out);
-        }
+        simplex::log_softmax_rows(self.z.iter().copied(), k, &mut self.log_sigma);
         let batch = objective::Batch {
             log_sigma: &self.log_sigma,
             k,

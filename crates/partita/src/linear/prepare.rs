@@ -6,11 +6,11 @@
 //! [`View`].
 
 use super::reduce::{Dims, Reduction};
+use super::survey::{moments, survey, variance};
 use super::vector;
 use crate::error::{Error, Result};
-use crate::report::{Flow, Observer, Progress};
-use crate::rows::{Rows, check_finite};
-use rayon::prelude::*;
+use crate::report::Observer;
+use crate::rows::Rows;
 use serde::{Deserialize, Serialize};
 
 /// How rows are prepared before training.
@@ -146,13 +146,6 @@ pub struct Preparation {
     pub reduction: Option<Reduction>,
 }
 
-/// A feature whose variance is below this share of its mean square is constant up to rounding of f32 inputs.
-const NEGLIGIBLE: f64 = 1e-13;
-/// Rows whose sums are taken together. Fixed, so that sums do not depend on the number of threads.
-const CHUNK: usize = 512;
-/// Chunks worked on at a time; bounds the memory of a pass over a file.
-const GROUP: usize = 32;
-
 impl Preparation {
     /// Fit to all rows of `data`, whose features are views of these widths side by side.
     ///
@@ -270,11 +263,6 @@ impl Preparation {
     }
 }
 
-fn variance(mean_square: f64, mean: f64) -> f64 {
-    let variance = mean_square - mean * mean;
-    if variance > NEGLIGIBLE * mean_square { variance } else { 0.0 }
-}
-
 /// Factors that give every view an equal share of E‖x‖² = 1.
 fn scales(variance: &[f64], widths: &[usize], kinds: &[Prepare]) -> Result<Vec<f32>> {
     let mut scale = Vec::with_capacity(variance.len());
@@ -298,159 +286,6 @@ fn scales(variance: &[f64], widths: &[usize], kinds: &[Prepare]) -> Result<Vec<f
         return Err(Error::Constant { preparation: names.join(", ") });
     }
     Ok(scale)
-}
-
-/// Sums over all rows, feature by feature.
-trait Tally: Sized + Send {
-    /// Nothing counted yet, for `m` features.
-    fn empty(m: usize) -> Self;
-    /// Count one more row.
-    fn add(&mut self, row: &[f32]);
-    /// Count what another tally counted.
-    fn merge(&mut self, other: &Self);
-}
-
-/// One pass over all rows, each of which `prepare` may change first; the same bits for any number of threads.
-fn tally<T: Tally>(
-    data: &dyn Rows,
-    observer: &dyn Observer,
-    prepare: impl Fn(&mut [f32], usize) -> Result<()> + Sync,
-) -> Result<T> {
-    let (n, m) = (data.n(), data.m());
-    let mut total = T::empty(m);
-    let chunks = n.div_ceil(CHUNK);
-    for first in (0..chunks).step_by(GROUP) {
-        let done = first as f64 / chunks as f64;
-        if observer.progress(Progress { stage: "reading", done, loss: None }) == Flow::Stop {
-            return Err(Error::Interrupted);
-        }
-        let parts: Vec<T> = (first..chunks.min(first + GROUP))
-            .into_par_iter()
-            .map_init(Vec::new, |block, chunk| {
-                let start = chunk * CHUNK;
-                block.resize(CHUNK.min(n - start) * m, 0.0);
-                data.read(start, block)?;
-                prepare(block, start)?;
-                let mut part = T::empty(m);
-                vector::dispatch(
-                    #[inline(always)]
-                    || block.chunks_exact(m).for_each(|row| part.add(row)),
-                );
-                Ok(part)
-            })
-            .collect::<Result<_>>()?;
-        parts.iter().for_each(|part| total.merge(part));
-    }
-    data.release();
-    Ok(total)
-}
-
-/// Sums and sums of squares.
-struct Moments {
-    sum: Vec<f64>,
-    squares: Vec<f64>,
-}
-
-impl Tally for Moments {
-    fn empty(m: usize) -> Self {
-        Self { sum: vec![0.0; m], squares: vec![0.0; m] }
-    }
-    #[inline(always)]
-    fn add(&mut self, row: &[f32]) {
-        for ((x, sum), squares) in row.iter().zip(&mut self.sum).zip(&mut self.squares) {
-            let x = f64::from(*x);
-            *sum += x;
-            *squares += x * x;
-        }
-    }
-    fn merge(&mut self, other: &Self) {
-        add_all(&mut self.sum, &other.sum);
-        add_all(&mut self.squares, &other.squares);
-    }
-}
-
-/// Moments of all rows after their views.
-fn moments(data: &dyn Rows, views: &[View], observer: &dyn Observer) -> Result<Moments> {
-    tally(data, observer, |block, _| {
-        apply_views(views, block);
-        Ok(())
-    })
-}
-
-/// Power sums up to the third, and the smallest value. Rows come minus the first row, so that a common shift of all
-/// rows does not cost precision.
-struct Sums {
-    powers: [Vec<f64>; 3],
-    least: Vec<f32>,
-}
-
-impl Tally for Sums {
-    fn empty(m: usize) -> Self {
-        Self { powers: std::array::from_fn(|_| vec![0.0; m]), least: vec![f32::INFINITY; m] }
-    }
-    #[inline(always)]
-    fn add(&mut self, row: &[f32]) {
-        let [one, two, three] = &mut self.powers;
-        for (((x, one), two), three) in row.iter().zip(one).zip(two).zip(three) {
-            let x = f64::from(*x);
-            *one += x;
-            *two += x * x;
-            *three += x * x * x;
-        }
-        for (least, x) in self.least.iter_mut().zip(row) {
-            *least = if *x < *least { *x } else { *least };
-        }
-    }
-    fn merge(&mut self, other: &Self) {
-        self.powers.iter_mut().zip(&other.powers).for_each(|(t, v)| add_all(t, v));
-        self.least.iter_mut().zip(&other.least).for_each(|(t, v)| *t = t.min(*v));
-    }
-}
-
-fn add_all(total: &mut [f64], part: &[f64]) {
-    total.iter_mut().zip(part).for_each(|(t, v)| *t += v);
-}
-
-/// Where the raw features lie.
-struct Survey {
-    pivot: Vec<f32>,
-    sums: Sums,
-    floor: Vec<f32>,
-}
-
-/// The first pass over the data; finds values that are not finite.
-fn survey(data: &dyn Rows, observer: &dyn Observer) -> Result<Survey> {
-    let m = data.m();
-    let mut pivot = vec![0.0; m];
-    data.read(0, &mut pivot)?;
-    let sums: Sums = tally(data, observer, |block, start| {
-        check_finite(block, m, start)?;
-        for row in block.chunks_exact_mut(m) {
-            row.iter_mut().zip(&pivot).for_each(|(x, p)| *x -= p);
-        }
-        Ok(())
-    })?;
-    let floor = sums.least.iter().zip(&pivot).map(|(x, p)| x + p).collect();
-    Ok(Survey { pivot, sums, floor })
-}
-
-impl Survey {
-    fn mean(&self, part: std::ops::Range<usize>, n: f64) -> Vec<f32> {
-        part.map(|j| (f64::from(self.pivot[j]) + self.sums.powers[0][j] / n) as f32).collect()
-    }
-
-    /// Mean skewness E(x−μ)³/σ³ of the features that vary.
-    fn skewness(&self, part: std::ops::Range<usize>, n: f64) -> f64 {
-        let skew = |j: usize| {
-            let [one, two, three] = &self.sums.powers;
-            let (one, two, three) = (one[j] / n, two[j] / n, three[j] / n);
-            let variance = variance(two, one);
-            let third = three - 3.0 * one * two + 2.0 * one.powi(3);
-            (variance > 0.0).then(|| third / variance.powf(1.5))
-        };
-        let values: Vec<f64> = part.filter_map(skew).collect();
-        values.iter().sum::<f64>() / values.len().max(1) as f64
-    }
 }
 
 #[cfg(test)]

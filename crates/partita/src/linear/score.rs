@@ -81,11 +81,8 @@ impl Judge {
 }
 
 fn objective_loss(objective: &dyn BatchObjective, z: &[f32], k: usize, sample: &Batch) -> f64 {
-    let mut log_sigma: Vec<f64> = z.iter().map(|&v| f64::from(v)).collect();
-    for row in log_sigma.chunks_exact_mut(k) {
-        let lse = simplex::log_sum_exp(row);
-        row.iter_mut().for_each(|v| *v -= lse);
-    }
+    let mut log_sigma = Vec::new();
+    simplex::log_softmax_rows(z.iter().copied(), k, &mut log_sigma);
     let marks = sample.marks();
     let weights: Option<Vec<f64>> = marks.weights.map(|w| w.iter().map(|&w| f64::from(w)).collect());
     let batch =

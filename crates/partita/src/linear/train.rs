@@ -255,58 +255,51 @@ impl Labelling {
         match self {
             Self::Em(em) => em.gradient(z, (stride, first), marks, d, &mut head.scratch),
             Self::Objective(objective) => {
-                head.log_softmax(z, (stride, first), k, marks);
-                head.gradient.resize(head.log_sigma.len(), 0.0);
-                let batch = objective::Batch {
-                    log_sigma: &head.log_sigma,
-                    k,
-                    weights: marks.weights.map(|_| &*head.weights),
-                    known: marks.known,
-                };
-                let loss = objective.value_and_gradient(batch, &mut head.gradient, &mut head.workspace);
-                head.transpose_gradient(k, d);
-                loss
+                head.general(z, (stride, first), marks, d, |batch, gradient, workspace| {
+                    objective.value_and_gradient(batch, gradient, workspace)
+                })
             }
             Self::Fixed(objective, labels) => {
-                head.log_softmax(z, (stride, first), k, marks);
-                head.gradient.resize(head.log_sigma.len(), 0.0);
                 let fixed = rows.iter().flat_map(|&i| &labels[restart][i * k..(i + 1) * k]);
                 head.workspace.y.clear();
                 head.workspace.y.extend(fixed.map(|&y| f64::from(y)));
-                let batch = objective::Batch {
-                    log_sigma: &head.log_sigma,
-                    k,
-                    weights: marks.weights.map(|_| &*head.weights),
-                    known: marks.known,
-                };
-                let loss = objective.with_labels(batch, &mut head.gradient, &mut head.workspace);
-                head.transpose_gradient(k, d);
-                loss
+                head.general(z, (stride, first), marks, d, |batch, gradient, workspace| {
+                    objective.with_labels(batch, gradient, workspace)
+                })
             }
         }
     }
 }
 
 impl HeadBuffers {
-    fn log_softmax(&mut self, z: &[f32], (stride, first): (usize, usize), k: usize, marks: Marks<'_>) {
-        self.log_sigma.clear();
-        for row in z.chunks_exact(stride) {
-            self.log_sigma.extend(row[first..first + k].iter().map(|&v| f64::from(v)));
-        }
-        for row in self.log_sigma.chunks_exact_mut(k) {
-            let lse = simplex::log_sum_exp(row);
-            row.iter_mut().for_each(|v| *v -= lse);
-        }
+    /// The gradient of any loss, in double precision.
+    fn general(
+        &mut self,
+        z: &[f32],
+        (stride, first): (usize, usize),
+        marks: Marks<'_>,
+        d: &mut [f32],
+        loss: impl Fn(objective::Batch<'_>, &mut [f64], &mut objective::Workspace) -> f64,
+    ) -> f64 {
+        let n = z.len() / stride;
+        let k = d.len() / n;
+        let columns = z.chunks_exact(stride).flat_map(|row| row[first..first + k].iter().copied());
+        simplex::log_softmax_rows(columns, k, &mut self.log_sigma);
+        self.gradient.resize(self.log_sigma.len(), 0.0);
         self.weights.clear();
         self.weights.extend(marks.weights.unwrap_or(&[]).iter().map(|&w| f64::from(w)));
-    }
-
-    fn transpose_gradient(&self, k: usize, d: &mut [f32]) {
-        let n = d.len() / k;
+        let batch = objective::Batch {
+            log_sigma: &self.log_sigma,
+            k,
+            weights: marks.weights.map(|_| &*self.weights),
+            known: marks.known,
+        };
+        let value = loss(batch, &mut self.gradient, &mut self.workspace);
         for (i, row) in self.gradient.chunks_exact(k).enumerate() {
             for (c, g) in row.iter().enumerate() {
                 d[c * n + i] = *g as f32;
             }
         }
+        value
     }
 }

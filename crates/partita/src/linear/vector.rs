@@ -48,33 +48,27 @@ pub fn ln(x: f32) -> f32 {
 /// Sum in sixteen lanes and a fixed tree, the same bits for every vector width.
 #[inline(always)]
 pub fn sum(values: &[f32]) -> f32 {
-    let mut lanes = [0.0f32; 16];
-    let chunks = values.chunks_exact(16);
-    let rest = chunks.remainder();
-    for c in chunks {
-        for (lane, v) in lanes.iter_mut().zip(c) {
-            *lane += v;
-        }
-    }
-    for (lane, v) in lanes.iter_mut().zip(rest) {
-        *lane += v;
-    }
-    fold(&mut lanes)
+    sum_of(values, |v| v)
 }
 
 /// Sum of the squares, in sixteen lanes and a fixed tree.
 #[inline(always)]
 pub fn sum_squares(values: &[f32]) -> f32 {
+    sum_of(values, |v| v * v)
+}
+
+#[inline(always)]
+fn sum_of(values: &[f32], term: impl Fn(f32) -> f32) -> f32 {
     let mut lanes = [0.0f32; 16];
     let chunks = values.chunks_exact(16);
     let rest = chunks.remainder();
     for c in chunks {
         for (lane, v) in lanes.iter_mut().zip(c) {
-            *lane += v * v;
+            *lane += term(*v);
         }
     }
     for (lane, v) in lanes.iter_mut().zip(rest) {
-        *lane += v * v;
+        *lane += term(*v);
     }
     fold(&mut lanes)
 }
