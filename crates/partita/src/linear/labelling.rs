@@ -19,7 +19,8 @@ impl Run<'_> {
         labels: &mut Vec<Vec<f32>>,
     ) -> Result<()> {
         let (n, k) = (self.source.n(), stack.k);
-        labels.resize(self.params.restarts, Vec::new());
+        let starts = stack.restarts.iter().max().map_or(0, |last| last + 1);
+        labels.resize(starts.max(labels.len()), Vec::new());
         for at in 0..stack.restarts.len() {
             let head = stack.head(at);
             let mut z = Vec::with_capacity(n * k);

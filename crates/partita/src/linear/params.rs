@@ -208,6 +208,13 @@ impl Params {
         if let Optimiser::Sgd { momentum } = self.optimiser {
             in_range("momentum", momentum, (0.0..1.0).contains(&momentum), "from 0 to below 1")?;
         }
+        if self.refresh == Refresh::Epoch && matches!(self.loss, Loss::MutualInformation | Loss::Renyi(_)) {
+            return Err(Error::Parameter {
+                name: "refresh",
+                value: format!("epoch with the loss {}", self.loss),
+                must: "batch for a loss without pseudo-labels",
+            });
+        }
         let lambda = self.lambda.unwrap_or(self.default_lambda());
         in_range("lambda", lambda, lambda.is_finite() && lambda >= 0.0, "a finite number, 0 or more")?;
         let gamma = self.gamma.unwrap_or(GAMMA_TIMES_K / self.k as f64);
@@ -226,6 +233,7 @@ impl Params {
             Some(epochs) => epochs * batches,
             None => batches.max(if many { STEPS_MANY } else { STEPS }),
         };
+        let single = many || self.init == Init::KMeans || self.optimiser == Optimiser::Lbfgs;
         Ok(Checked {
             lambda,
             gamma,
@@ -234,7 +242,7 @@ impl Params {
             batch,
             steps,
             anneal: if many { 1.0 } else { ANNEAL },
-            starts_per_restart: if many || self.init == Init::KMeans { 1 } else { STARTS },
+            starts_per_restart: if single { 1 } else { STARTS },
         })
     }
 
@@ -320,6 +328,7 @@ mod tests {
             (Params { optimiser: Optimiser::Sgd { momentum: 1.0 }, ..base() }, "momentum = 1"),
             (Params { solver: Solver::Em { iterations: 0 }, ..base() }, "iterations = 0"),
             (Params { prior: Some(vec![0.5, 0.5]), ..base() }, "prior"),
+            (Params { refresh: Refresh::Epoch, loss: Loss::MutualInformation, ..base() }, "refresh = epoch"),
             (Params::new(200), "200 clusters"),
         ] {
             let message = params.check(100).unwrap_err().to_string();

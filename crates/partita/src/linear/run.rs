@@ -86,13 +86,15 @@ impl Run<'_> {
         let mut trace = vec![Vec::new(); starts];
         let sample = self.sample()?;
         let stop = match self.params.optimiser {
-            Optimiser::Lbfgs => self.minimise(&mut stack, &sample, LBFGS_ITERATIONS, &mut trace)?,
+            Optimiser::Lbfgs => {
+                let all: Vec<usize> = (0..starts).collect();
+                self.minimise(&mut stack, &all, &sample, LBFGS_ITERATIONS, &mut trace)?
+            }
             _ => self.search_and_refine(&mut stack, &sample, &mut trace)?,
         };
         if self.params.polish > 0 && stop != StopReason::Interrupted {
             let best = ranking(&self.losses(&stack, &sample))[0];
-            stack.keep(&[best]);
-            self.minimise(&mut stack, &sample, self.params.polish, &mut trace)?;
+            self.minimise(&mut stack, &[best], &sample, self.params.polish, &mut trace)?;
         }
         let scores = self.score_all(&stack, &sample);
         let best = ranking(&scores.iter().map(|s| s.loss).collect::<Vec<_>>())[0];
@@ -118,10 +120,11 @@ impl Run<'_> {
         self.descend(&self.refinement(), stack, trace, None)
     }
 
-    /// L-BFGS on all restarts, at optimal pseudo-labels.
+    /// L-BFGS on the restarts at these places, at optimal pseudo-labels.
     fn minimise(
         &self,
         stack: &mut Stack,
+        places: &[usize],
         sample: &Batch,
         iterations: usize,
         trace: &mut [Vec<f64>],
@@ -131,8 +134,8 @@ impl Run<'_> {
             _ => self.solver(),
         });
         let mut stop = StopReason::Converged;
-        for at in 0..stack.restarts.len() {
-            let done = at as f64 / stack.restarts.len() as f64;
+        for (done, &at) in places.iter().enumerate() {
+            let done = done as f64 / places.len() as f64;
             if self.observer.progress(Progress { stage: "polishing", done, loss: None }) == Flow::Stop {
                 return Ok(StopReason::Interrupted);
             }
