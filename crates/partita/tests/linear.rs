@@ -1,6 +1,6 @@
 //! The linear engine as a whole, on clusters that any sound option must find.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use ndarray::Array2;
 use partita::linear::{Dims, Init, Input, Loss, Optimiser, Params, Refresh, Solver, fit};
