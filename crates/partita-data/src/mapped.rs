@@ -85,6 +85,11 @@ impl Mapped {
 
     /// Copy values from byte `at` of a file on.
     fn read_large(&self, file: &File, at: u64, out: &mut [f32]) -> std::io::Result<()> {
+        if self.encoding == NATIVE {
+            // SAFETY: an f32 has no padding, and every bit pattern is a valid f32.
+            let (_, bytes, _) = unsafe { out.align_to_mut::<u8>() };
+            return read_at(file, bytes, at);
+        }
         let size = self.encoding.size();
         let mut bytes = vec![0u8; PIECE.min(out.len() * size)];
         for (i, out) in out.chunks_mut(PIECE / size).enumerate() {
@@ -102,7 +107,7 @@ impl Mapped {
 
     /// The values without a copy, where they are already `f32` in this machine's layout.
     pub(crate) fn as_f32_slice(&self) -> Option<&[f32]> {
-        if self.encoding != (Encoding { dtype: Dtype::F32, big_endian: cfg!(target_endian = "big") }) {
+        if self.encoding != NATIVE {
             return None;
         }
         // SAFETY: every bit pattern is a valid f32.
@@ -112,6 +117,9 @@ impl Mapped {
         }
     }
 }
+
+/// Single precision in this machine's layout.
+const NATIVE: Encoding = Encoding { dtype: Dtype::F32, big_endian: cfg!(target_endian = "big") };
 
 #[cfg(unix)]
 fn read_at(file: &File, bytes: &mut [u8], at: u64) -> std::io::Result<()> {

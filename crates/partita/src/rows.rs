@@ -1,6 +1,7 @@
 //! The input of every fit: rows of features that can be read in any order, from memory or from a file.
 
 use crate::error::{Error, Result};
+use crate::linear::vector;
 use ndarray::ArrayView2;
 
 /// `n` rows of `m` features, readable by index from any thread.
@@ -106,7 +107,10 @@ impl Rows for SideBySide<'_> {
 /// The first value of a block that is NaN or infinite, as an error that names its row and column.
 pub fn check_finite(block: &[f32], m: usize, first_row: usize) -> Result<()> {
     // A fold without early exit vectorises; the position is looked for only when there is one.
-    if !block.iter().fold(false, |bad, v| bad | !v.is_finite()) {
+    if !vector::dispatch(
+        #[inline(always)]
+        || block.iter().fold(false, |bad, v| bad | !v.is_finite()),
+    ) {
         return Ok(());
     }
     match block.iter().position(|v| !v.is_finite()) {
