@@ -200,3 +200,71 @@ fn decide(proba: &[f32]) -> u32 {
     }
     best as u32
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::{Stream, stream};
+    use rand::RngExt;
+
+    fn model(normalise: bool) -> Model {
+        let view = View { width: 4, centre: vec![1.0, -2.0, 0.5, 3.0], normalise };
+        let weight = (0..12).map(|i| (i as f32 * 0.9).sin() * 3.0).collect();
+        Model { views: vec![view], weight, bias: vec![0.2, -0.1, 0.4], average: vec![0.1, 0.2, -0.1, 0.0] }
+    }
+
+    fn rows() -> Array2<f32> {
+        let mut rng = stream(4, Stream::Synthetic, 0);
+        Array2::from_shape_fn((300, 4), |_| rng.random::<f32>() * 8.0 - 4.0)
+    }
+
+    #[test]
+    fn probabilities_sum_to_one_and_the_label_is_the_most_probable() {
+        let (rows, model) = (rows(), model(true));
+        let proba = model.predict_proba(&rows.view()).unwrap();
+        for (p, label) in proba.rows().into_iter().zip(model.predict(&rows.view()).unwrap()) {
+            assert!((p.sum() - 1.0).abs() < 1e-6);
+            assert!(p.iter().all(|v| *v <= p[label as usize]));
+        }
+    }
+
+    #[test]
+    fn a_row_predicted_alone_is_predicted_as_among_others() {
+        let (rows, model) = (rows(), model(true));
+        let all = model.predict_proba(&rows.view()).unwrap();
+        for i in [0, 127, 128, 299] {
+            let one = model.predict_proba(&rows.slice(ndarray::s![i..=i, ..])).unwrap();
+            one.iter().zip(all.row(i)).for_each(|(a, b)| assert!((a - b).abs() < 1e-6));
+        }
+    }
+
+    #[test]
+    fn the_affine_form_takes_raw_rows() {
+        assert!(model(true).affine().is_none());
+        let (rows, model) = (rows(), model(false));
+        let (weight, bias) = model.affine().unwrap();
+        let plain = View { width: 4, centre: Vec::new(), normalise: false };
+        let raw = Model { views: vec![plain], weight, bias, average: vec![0.0; 4] };
+        let pairs = (model.predict_proba(&rows.view()).unwrap(), raw.predict_proba(&rows.view()).unwrap());
+        pairs.0.iter().zip(&pairs.1).for_each(|(a, b)| assert!((a - b).abs() < 1e-5, "{a} {b}"));
+    }
+
+    #[test]
+    fn contributions_and_base_sum_to_the_lead() {
+        let (rows, model) = (rows(), model(true));
+        for row in 0..20 {
+            let why = model.explain(&rows.view(), row).unwrap();
+            let lead: f64 = why.base + why.contributions.iter().map(|c| c.value).sum::<f64>();
+            let expected = f64::from(why.proba[why.cluster] / why.proba[why.runner_up]).ln();
+            assert!((lead - expected).abs() < 1e-4, "{lead} {expected}");
+        }
+        assert!(model.explain(&rows.view(), 300).is_err());
+    }
+
+    #[test]
+    fn data_of_another_width_is_refused() {
+        let wide = Array2::<f32>::zeros((2, 5));
+        let message = model(true).predict(&wide.view()).unwrap_err().to_string();
+        assert!(message.contains("takes 4 features") && message.contains("has 5"), "{message}");
+    }
+}

@@ -153,3 +153,56 @@ fn farthest(x: &[f32], m: usize, labels: &[u32], centres: &[f32], count: usize) 
     rows.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     rows.into_iter().take(count).map(|(_, i)| i).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::{Stream, stream};
+
+    /// `k` tight groups at the corners of a long zigzag.
+    fn groups(k: usize, each: usize) -> Vec<f32> {
+        let mut rng = stream(2, Stream::Synthetic, 0);
+        let corner = |g: usize| [10.0 * g as f32, if g.is_multiple_of(2) { 0.0 } else { 7.0 }];
+        (0..k * each).flat_map(|i| corner(i % k).map(|c| c + rng.random::<f32>() - 0.5)).collect()
+    }
+
+    #[test]
+    fn greedy_seeds_land_in_every_separated_group() {
+        let x = groups(20, 15);
+        let seeds = plus_plus(&x, 2, 20, &mut stream(0, Stream::Seeds, 0));
+        let mut hit: Vec<i32> = seeds.chunks_exact(2).map(|s| (s[0] / 10.0).round() as i32).collect();
+        hit.sort_unstable();
+        assert_eq!(hit, (0..20).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn lloyd_never_raises_the_inertia_and_stops_at_the_means() {
+        let x = groups(5, 40);
+        let start = x[..10].to_vec();
+        let mut last = f64::INFINITY;
+        for iterations in 0..8 {
+            let inertia = lloyd(&x, 2, start.clone(), iterations).inertia;
+            assert!(inertia <= last * (1.0 + 1e-6), "{inertia} {last}");
+            last = inertia;
+        }
+        let found = lloyd(&x, 2, start, 100);
+        assert!(found.iterations < 100);
+        let (labels, inertia) = assign(&x, 2, &found.centres);
+        let plain: f64 = x
+            .chunks_exact(2)
+            .zip(&labels)
+            .map(|(x, &l)| {
+                let c = &found.centres[l as usize * 2..];
+                f64::from((x[0] - c[0]).powi(2) + (x[1] - c[1]).powi(2))
+            })
+            .sum();
+        assert!((plain - inertia).abs() < 1e-2 * plain.max(1.0), "{plain} {inertia}");
+    }
+
+    #[test]
+    fn a_centre_without_rows_moves_to_a_far_row() {
+        let x = groups(3, 20);
+        let found = lloyd(&x, 2, vec![0.0, 0.0, 10.0, 7.0, -900.0, 0.0], 20);
+        assert!(found.inertia < 60.0, "{}", found.inertia);
+    }
+}
