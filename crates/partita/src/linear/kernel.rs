@@ -9,7 +9,7 @@
 //! [`LANES`] abreast, cluster after cluster: every loop has a fixed length, vectorises, and finds its block in cache.
 
 use super::vector;
-use crate::simplex::{MASS_FLOOR_F32, RATIO_CAP_F32, TINY_F32};
+use crate::simplex::{MASS_FLOOR_F32, RATIO_CAP_F32, TINY, TINY_F32};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
@@ -190,7 +190,7 @@ impl EmStep {
     #[inline(always)]
     fn fairness(&self, mass: &[f32], total: f32) -> f64 {
         let term = |(&u, &mass): (&f32, &f32)| {
-            f64::from(u) * (f64::from(u) / f64::from((mass / total).max(TINY_F32))).ln()
+            f64::from(u) * (f64::from(u) / f64::from(mass / total).max(TINY)).ln()
         };
         self.prior.iter().zip(mass).map(term).sum()
     }
@@ -394,7 +394,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(40))]
+        #![proptest_config(ProptestConfig::with_cases(400))]
         #[test]
         fn the_fast_step_agrees_with_the_plain_one(
             n in 1usize..200, k in 2usize..20, iterations in 1usize..12, seed in 0u64..1000,
