@@ -32,8 +32,7 @@ const PRICE_STEPS: usize = 20;
 /// assert!(solved.converged && y[0] > 0.5 && y[3] > 0.5 && (y[0] + y[2] - 1.0).abs() < 0.01);
 /// ```
 ///
-/// Sound for λ from 0.01 to 1000. Far outside, where known rows outweigh all others, it may stop short; then
-/// [`Solved::converged`](super::Solved) is false.
+/// Tested for λ from 0.01 to 1000. Outside it may stop short; then [`Solved::converged`](super::Solved) is false.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Exact {
     /// Strong for the paper's loss.
