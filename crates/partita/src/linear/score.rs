@@ -67,17 +67,23 @@ pub enum Judge {
 impl Judge {
     /// The loss of one restart on these rows, norm included.
     pub fn loss(&self, head: &Head, sample: &Batch, gamma: f64) -> f64 {
-        let z = head.logits(sample);
-        let norm: f64 = head.weight.iter().map(|&w| f64::from(w).powi(2)).sum();
-        gamma * norm
-            + match self {
-                Self::Em(em) => {
-                    let k = em.prior.len();
-                    em.gradient(&z, (k, 0), sample.marks(), &mut vec![0.0; z.len()], &mut Scratch::default())
-                }
-                Self::Objective(objective) => objective_loss(&**objective, &z, head.bias.len(), sample),
-            }
+        self.data_loss(&head.logits(sample), head.bias.len(), sample) + gamma * squared_norm(head)
     }
+
+    /// The loss of rows with logits `z` `[n, k]`, without the norm.
+    fn data_loss(&self, z: &[f32], k: usize, sample: &Batch) -> f64 {
+        match self {
+            Self::Em(em) => {
+                em.gradient(z, (k, 0), sample.marks(), &mut vec![0.0; z.len()], &mut Scratch::default())
+            }
+            Self::Objective(objective) => objective_loss(&**objective, z, k, sample),
+        }
+    }
+}
+
+/// ‖W‖².
+fn squared_norm(head: &Head) -> f64 {
+    head.weight.iter().map(|&w| f64::from(w).powi(2)).sum()
 }
 
 fn objective_loss(objective: &dyn BatchObjective, z: &[f32], k: usize, sample: &Batch) -> f64 {
@@ -95,12 +101,13 @@ fn objective_loss(objective: &dyn BatchObjective, z: &[f32], k: usize, sample: &
 pub fn score(head: &Head, sample: &Batch, judge: &Judge, prior: &[f64], gamma: f64) -> Score {
     let z = head.logits(sample);
     let k = prior.len();
-    let norm: f64 = head.weight.iter().map(|&w| f64::from(w).powi(2)).sum();
+    let norm = squared_norm(head);
+    let loss = judge.data_loss(&z, k, sample) + gamma * norm;
     let leads =
         z.chunks_exact(k).map(top_two).map(|(_, lead)| (f64::from(lead) / norm.sqrt()) as f32).collect();
     let (census, labels) = Census::take(z, k, sample);
     Score {
-        loss: judge.loss(head, sample, gamma),
+        loss,
         decisiveness: census.entropy,
         fairness: Fairness::Strong.value(&census.soft, prior),
         ailments: census.ailments(prior),
