@@ -1,3 +1,209 @@
-//! Other clustering methods, in the same shape as the linear engine.
+//! Other clustering methods, all in one shape: the options of a method are a [`Method`], and [`fit`] makes a [`Fit`] of them.
+//!
+//! A method sees prepared rows in memory and finds a [`Head`], which assigns such rows to clusters. What surrounds it is the
+//! same for all: [`fit`] prepares the rows, [`Model`] takes raw ones. The rivals that train the linear softmax model
+//! itself (mutual information, SeLa, MIADM, Rényi, hinge) are losses of [`crate::linear`].
 
 pub mod kmeans;
+
+use crate::error::{Error, Result};
+use crate::linear::prepare::Preparation;
+use crate::linear::source::check_distinct;
+use crate::linear::{Dims, Input, Prepare};
+use crate::report::{Observer, StopReason};
+use crate::rows::{Rows, check_finite};
+use ndarray::Array2;
+use rayon::prelude::*;
+use std::time::Instant;
+
+/// Rows prepared and assigned by one thread at a time.
+const BLOCK: usize = 128;
+
+/// Prepared rows, row-major `[n, m]`.
+#[derive(Debug, Clone, Copy)]
+pub struct Table<'a> {
+    /// The values.
+    pub x: &'a [f32],
+    /// Numbers in a row.
+    pub m: usize,
+}
+
+impl Table<'_> {
+    /// Number of rows.
+    pub fn n(&self) -> usize {
+        self.x.len() / self.m
+    }
+}
+
+/// The options of a clustering method.
+pub trait Method {
+    /// What training finds.
+    type Head: Head;
+
+    /// Number of clusters.
+    fn k(&self) -> usize;
+
+    /// Check the options against the number of rows.
+    fn check(&self, n: usize) -> Result<()>;
+
+    /// Cluster prepared rows.
+    fn train(&self, table: Table<'_>, seed: u64, observer: &dyn Observer) -> Result<Trained<Self::Head>>;
+}
+
+/// Assigns prepared rows to clusters.
+pub trait Head: Send + Sync {
+    /// Assignments of the rows `x` into `proba`, `[rows, k]`: each row sums to one, and is one-hot if the method is hard.
+    fn assign(&self, x: &[f32], proba: &mut [f32]);
+}
+
+/// What training found.
+#[derive(Debug, Clone)]
+pub struct Trained<H> {
+    /// The best restart.
+    pub head: H,
+    /// Its loss, in the method's own terms.
+    pub loss: f64,
+    /// Losses of all restarts.
+    pub losses: Vec<f64>,
+    /// Iterations of the best restart.
+    pub iterations: usize,
+    /// Why it stopped.
+    pub stop: StopReason,
+}
+
+/// What is done around every method.
+#[derive(Debug, Clone, Copy)]
+pub struct Frame {
+    /// How rows are prepared.
+    pub prepare: Prepare,
+    /// How many numbers of a prepared row are used.
+    pub dims: Dims,
+    /// Seed of all random choices.
+    pub seed: u64,
+}
+
+/// A fitted rival.
+#[derive(Debug, Clone)]
+pub struct Fit<H> {
+    /// Takes raw rows.
+    pub model: Model<H>,
+    /// The cluster of each row.
+    pub labels: Vec<u32>,
+    /// Loss of the best restart, in the method's own terms.
+    pub loss: f64,
+    /// Losses of all restarts.
+    pub losses: Vec<f64>,
+    /// Iterations of the best restart.
+    pub iterations: usize,
+    /// Why it stopped.
+    pub stop: StopReason,
+    /// Seconds from the first read to the last label.
+    pub seconds: f64,
+}
+
+/// A head with the preparation of the rows it was trained on.
+#[derive(Debug, Clone)]
+pub struct Model<H> {
+    /// What is done to a raw row first.
+    pub preparation: Preparation,
+    /// Number of clusters.
+    pub k: usize,
+    /// What then assigns it.
+    pub head: H,
+}
+
+/// Cluster the rows of `input`, which are prepared into memory; weights and known labels are not used.
+pub fn fit<M: Method>(
+    input: &Input<'_>,
+    method: &M,
+    frame: Frame,
+    observer: &dyn Observer,
+) -> Result<Fit<M::Head>> {
+    let began = Instant::now();
+    let k = method.k();
+    input.check(k)?;
+    if k > input.rows.n() {
+        return Err(Error::TooFewRows { rows: input.rows.n(), k });
+    }
+    method.check(input.rows.n())?;
+    let (preparation, x) = prepared(input, k, frame, observer)?;
+    let table = Table { x: &x, m: preparation.d() };
+    let trained = method.train(table, frame.seed, observer)?;
+    let labels = decide(&assign_all(&trained.head, table, k), k);
+    Ok(Fit {
+        model: Model { preparation, k, head: trained.head },
+        labels,
+        loss: trained.loss,
+        losses: trained.losses,
+        iterations: trained.iterations,
+        stop: trained.stop,
+        seconds: began.elapsed().as_secs_f64(),
+    })
+}
+
+/// The preparation that the frame asks for, and all rows prepared by it.
+fn prepared(
+    input: &Input<'_>,
+    k: usize,
+    frame: Frame,
+    observer: &dyn Observer,
+) -> Result<(Preparation, Vec<f32>)> {
+    let mut preparation = Preparation::fit(input.rows, &input.widths, frame.prepare, observer)?;
+    check_distinct(input.rows, k)?;
+    preparation.reduce(input.rows, frame.dims, frame.seed)?;
+    let (m, d) = (preparation.m(), preparation.d());
+    let mut all = vec![0.0; input.rows.n() * d];
+    all.par_chunks_mut(BLOCK * d).enumerate().try_for_each_init(Vec::new, |raw, (i, out)| {
+        raw.resize(out.len() / d * m, 0.0);
+        input.rows.read(i * BLOCK, raw)?;
+        preparation.apply(raw, out);
+        Ok::<_, Error>(())
+    })?;
+    input.rows.release();
+    Ok((preparation, all))
+}
+
+fn assign_all(head: &impl Head, table: Table<'_>, k: usize) -> Vec<f32> {
+    let mut proba = vec![0.0; table.n() * k];
+    proba
+        .par_chunks_mut(BLOCK * k)
+        .zip(table.x.par_chunks(BLOCK * table.m))
+        .for_each(|(proba, x)| head.assign(x, proba));
+    proba
+}
+
+/// The first most probable cluster of each row.
+fn decide(proba: &[f32], k: usize) -> Vec<u32> {
+    let best = |p: &[f32]| (1..k).fold(0, |best, c| if p[c] > p[best] { c } else { best }) as u32;
+    proba.chunks_exact(k).map(best).collect()
+}
+
+impl<H: Head> Model<H> {
+    /// Assignments of raw rows, `[n, k]`.
+    pub fn predict_proba(&self, rows: &dyn Rows) -> Result<Array2<f32>> {
+        let (m, d, k) = (self.preparation.m(), self.preparation.d(), self.k);
+        if rows.m() != m {
+            return Err(Error::Width { expected: m, found: rows.m() });
+        }
+        let mut proba = vec![0.0; rows.n() * k];
+        proba.par_chunks_mut(BLOCK * k).enumerate().try_for_each_init(
+            || (Vec::new(), Vec::new()),
+            |(raw, x), (i, proba)| {
+                raw.resize(proba.len() / k * m, 0.0);
+                x.resize(proba.len() / k * d, 0.0);
+                rows.read(i * BLOCK, raw)?;
+                check_finite(raw, m, i * BLOCK)?;
+                self.preparation.apply(raw, x);
+                self.head.assign(x, proba);
+                Ok::<_, Error>(())
+            },
+        )?;
+        Ok(Array2::from_shape_vec((rows.n(), k), proba).expect("n rows of k"))
+    }
+
+    /// The cluster of each raw row.
+    pub fn predict(&self, rows: &dyn Rows) -> Result<Vec<u32>> {
+        let proba = self.predict_proba(rows)?;
+        Ok(decide(proba.as_slice().expect("made in row-major order"), self.k))
+    }
+}
