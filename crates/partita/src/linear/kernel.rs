@@ -8,7 +8,7 @@
 //! F ← (1 + a·F)/(1 + Σ a·σ·F), so ln y = ln σ + ln F never sees an underflowed probability. Rows are taken
 //! [`LANES`] abreast, cluster after cluster: every loop has a fixed length, vectorises, and finds its block in cache.
 
-use super::vector;
+use super::{narrow, vector};
 use crate::simplex::{MASS_FLOOR_F32, RATIO_CAP_F32, TINY, TINY_F32};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
@@ -28,23 +28,18 @@ pub fn logits(x: &[f32], weight: &[f32], bias: &[f32], m: usize, z: &mut [f32]) 
 /// [`logits`] on the calling thread, in one piece.
 pub fn logits_piece(x: &[f32], weight: &[f32], bias: &[f32], m: usize, z: &mut [f32]) {
     let rk = bias.len();
-    let n = z.len() / rk;
+    product(x, weight, m, z);
     for row in z.chunks_exact_mut(rk) {
-        row.copy_from_slice(bias);
+        row.iter_mut().zip(bias).for_each(|(z, b)| *z += b);
     }
-    matmul(
-        MatMut::from_row_major_slice_mut(z, n, rk),
-        Accum::Add,
-        MatRef::from_row_major_slice(x, n, m),
-        MatRef::from_row_major_slice(weight, rk, m).transpose(),
-        1.0f32,
-        Par::Seq,
-    );
 }
 
 /// X Aᵀ for row-major X `[n, m]`, A `[d, m]`, out `[n, d]`, on the calling thread.
 pub fn product(x: &[f32], a: &[f32], m: usize, out: &mut [f32]) {
     let (n, d) = (x.len() / m, a.len() / m);
+    if d <= narrow::FEW {
+        return narrow::dots(x, a, m, out);
+    }
     matmul(
         MatMut::from_row_major_slice_mut(out, n, d),
         Accum::Replace,

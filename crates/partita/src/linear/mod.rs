@@ -7,6 +7,7 @@ pub mod kernel;
 mod labelling;
 pub mod lbfgs;
 pub mod model;
+pub mod narrow;
 pub mod optimise;
 pub mod params;
 pub mod polish;

@@ -1,7 +1,7 @@
 //! The trained model: takes raw rows, gives probabilities, labels and reasons.
 
 use super::kernel;
-use super::prepare::{View, apply_views};
+use super::prepare::{View, apply_views, centre_block};
 use crate::error::{Error, Result};
 use crate::rows::{Rows, check_finite};
 use ndarray::Array2;
@@ -21,6 +21,14 @@ pub struct Model {
     pub bias: Vec<f32>,
     /// The mean training row after the views, `[m]`: what explanations are relative to.
     pub average: Vec<f32>,
+}
+
+/// Space for one block of rows, used again for the next.
+#[derive(Debug, Default)]
+struct Buffers {
+    block: Vec<f32>,
+    /// What multiplies the product with each row.
+    factors: Vec<f32>,
 }
 
 /// Predictions for a block of rows.
@@ -70,23 +78,35 @@ impl Model {
     }
 
     /// Logits of a block of raw rows, which is overwritten; `z` is `[rows, k]`.
-    fn logits(&self, block: &mut [f32], z: &mut [f32]) {
-        apply_views(&self.views, block);
-        kernel::logits_piece(block, &self.weight, &self.bias, self.m(), z);
+    fn logits(&self, block: &mut [f32], factors: &mut Vec<f32>, z: &mut [f32]) {
+        let [view] = &self.views[..] else {
+            apply_views(&self.views, block);
+            return kernel::logits_piece(block, &self.weight, &self.bias, self.m(), z);
+        };
+        centre_block(view, block, factors);
+        kernel::product(block, &self.weight, self.m(), z);
+        for (z, factor) in z.chunks_exact_mut(self.k()).zip(factors) {
+            z.iter_mut().zip(&self.bias).for_each(|(z, b)| *z = *z * *factor + b);
+        }
     }
 
     fn check_width(&self, rows: &dyn Rows) -> Result<()> {
         if rows.m() == self.m() { Ok(()) } else { Err(Error::Width { expected: self.m(), found: rows.m() }) }
     }
 
-    fn predict_block(&self, rows: &dyn Rows, start: usize, block: &mut Vec<f32>) -> Result<Predictions> {
+    fn predict_block(&self, rows: &dyn Rows, start: usize, buffers: &mut Buffers) -> Result<Predictions> {
         let (k, m) = (self.k(), self.m());
         let count = BLOCK.min(rows.n() - start);
+        let Buffers { block, factors } = buffers;
         block.resize(count * m, 0.0);
         rows.read(start, block)?;
-        check_finite(block, m, start)?;
         let mut proba = vec![0.0; count * k];
-        self.logits(block, &mut proba);
+        self.logits(block, factors, &mut proba);
+        // A feature that is not finite leaves no logit of its row finite, so that only then the rows are looked at.
+        if proba.iter().any(|z| !z.is_finite()) {
+            rows.read(start, block)?;
+            check_finite(block, m, start)?;
+        }
         kernel::softmax_rows(&mut proba, k);
         let labels = proba.chunks_exact(k).map(decide).collect();
         Ok(Predictions { start, proba, labels })
@@ -104,7 +124,7 @@ impl Model {
         for first in (0..blocks).step_by(group) {
             let done: Vec<Predictions> = (first..blocks.min(first + group))
                 .into_par_iter()
-                .map_init(Vec::new, |buffer, block| self.predict_block(rows, block * BLOCK, buffer))
+                .map_init(Buffers::default, |buffers, block| self.predict_block(rows, block * BLOCK, buffers))
                 .collect::<Result<_>>()?;
             for predictions in &done {
                 sink(predictions)?;
@@ -149,8 +169,9 @@ impl Model {
         rows.read(row, &mut x)?;
         check_finite(&x, m, row)?;
         let mut proba = vec![0.0; k];
-        self.logits(&mut x, &mut proba); // x is now the row after the views
+        self.logits(&mut x.clone(), &mut Vec::new(), &mut proba);
         kernel::softmax_rows(&mut proba, k);
+        apply_views(&self.views, &mut x);
         let cluster = decide(&proba) as usize;
         let runner_up = (0..k).filter(|&c| c != cluster).max_by(|&a, &b| proba[a].total_cmp(&proba[b]));
         let runner_up = runner_up.expect("there are at least two clusters");
@@ -259,6 +280,32 @@ mod tests {
             assert!((lead - expected).abs() < 1e-4, "{lead} {expected}");
         }
         assert!(model.explain(&rows.view(), 300).is_err());
+    }
+
+    #[test]
+    fn the_angle_of_a_row_survives_squares_beyond_single_precision() {
+        let mut model = model(true);
+        model.views[0].centre.clear();
+        let rows = rows();
+        let plain = model.predict_proba(&rows.view()).unwrap();
+        for scale in [1e-25f32, 1e25] {
+            let scaled = model.predict_proba(&rows.mapv(|v| v * scale).view()).unwrap();
+            plain.iter().zip(&scaled).for_each(|(a, b)| assert!((a - b).abs() < 1e-5, "{a} {b}"));
+        }
+    }
+
+    #[test]
+    fn a_feature_that_is_not_finite_is_found_whatever_its_weight() {
+        for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+            for normalise in [true, false] {
+                let mut model = model(normalise);
+                model.weight.fill(0.0);
+                let mut rows = rows();
+                rows[[217, 3]] = bad;
+                let error = model.predict(&rows.view()).unwrap_err();
+                assert!(matches!(error, Error::NotFinite { row: 217, column: 3, .. }), "{error}");
+            }
+        }
     }
 
     #[test]

@@ -98,6 +98,30 @@ impl View {
     }
 }
 
+/// Subtract the view's centre from every row of a block and find the factor that remains of its normalisation, so that
+/// it can multiply a product with the rows instead of the rows.
+pub fn centre_block(view: &View, block: &mut [f32], factors: &mut Vec<f32>) {
+    factors.clear();
+    vector::dispatch(
+        #[inline(always)]
+        || {
+            for row in block.chunks_exact_mut(view.width) {
+                for (x, c) in row.iter_mut().zip(&view.centre) {
+                    *x -= c;
+                }
+                factors.push(if view.normalise { inverse_norm_f32(row) } else { 1.0 });
+            }
+        },
+    );
+}
+
+/// [`inverse_norm`] in single precision, unless the squares leave its range.
+#[inline(always)]
+fn inverse_norm_f32(row: &[f32]) -> f32 {
+    let squares = vector::sum_squares(row);
+    if (1e-30..1e30).contains(&squares) { 1.0 / squares.sqrt() } else { inverse_norm(row) as f32 }
+}
+
 /// 1/‖row‖, or 0 for a row of zeros.
 #[inline(always)]
 fn inverse_norm(row: &[f32]) -> f64 {
