@@ -103,7 +103,7 @@ pub struct FitArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Method")]
 pub struct MethodArgs {
-    /// strong, weak, mi, renyi:ALPHA or renyi-labels:ALPHA
+    /// strong, weak, mi, renyi:ALPHA, renyi-labels:ALPHA, sela, miadm, miadm-square or miadm-exact
     #[arg(long, default_value_t = Loss::Strong)]
     pub loss: Loss,
     /// How rows are prepared
@@ -115,7 +115,7 @@ pub struct MethodArgs {
     /// Where training starts
     #[arg(long, value_enum, default_value_t = InitArg::Auto)]
     pub init: InitArg,
-    /// Weight of fairness [default: 100, or 10 for renyi-labels, 1 without pseudo-labels]
+    /// Weight of fairness [default: 100; 10 for renyi-labels; 1 for mi, renyi and miadm]; for sela the power of the predictions [20]
     #[arg(long, allow_negative_numbers = true)]
     pub lambda: Option<f64>,
     /// Weight of the squared norm, in units of mean squared row norm 1

@@ -7,7 +7,7 @@ use super::score::Judge;
 use super::train::{Labelling, Stack};
 use crate::error::Result;
 use crate::objective::{self, BatchObjective, Fairness, MutualInformation, RenyiGradient, SelfLabelled};
-use crate::pseudo::{Em, Exact, PseudoLabels, Renyi};
+use crate::pseudo::{Em, Exact, PseudoLabels, Renyi, Sinkhorn};
 use crate::simplex;
 
 impl Run<'_> {
@@ -48,7 +48,7 @@ impl Run<'_> {
     /// How logit gradients are found, with so many EM iterations.
     pub fn labelling(&self, em_iterations: usize) -> Labelling {
         match (self.params.loss, self.params.solver, self.params.refresh) {
-            (Loss::Strong | Loss::Weak | Loss::RenyiLabels(_), _, Refresh::Epoch) => {
+            (loss, _, Refresh::Epoch) if loss.has_labels() => {
                 Labelling::Fixed(self.self_labelled(self.solver()), Vec::new())
             }
             (Loss::Strong, Solver::Em { .. }, Refresh::Batch) => Labelling::Em(self.em_step(em_iterations)),
@@ -57,7 +57,8 @@ impl Run<'_> {
     }
 
     fn self_labelled(&self, solver: Box<dyn PseudoLabels>) -> SelfLabelled {
-        SelfLabelled { solver, prior: self.checked.prior.clone(), lambda: self.checked.lambda }
+        let lambda = if self.params.loss == Loss::Sela { 0.0 } else { self.checked.lambda };
+        SelfLabelled { solver, prior: self.checked.prior.clone(), lambda }
     }
 
     /// The pseudo-label solver of the loss.
@@ -65,6 +66,8 @@ impl Run<'_> {
         match (self.params.loss, self.params.solver) {
             (Loss::Weak, _) => Box::new(Exact { fairness: Fairness::Weak, ..Exact::default() }),
             (Loss::RenyiLabels(alpha), _) => Box::new(Renyi::new(alpha)),
+            (Loss::Sela, _) => Box::new(Sinkhorn { power: self.checked.lambda, ..Sinkhorn::default() }),
+            (Loss::Miadm(labels), _) => Box::new(labels),
             (_, Solver::Em { iterations }) => Box::new(Em { max_iterations: iterations, tolerance: 0.0 }),
             (_, Solver::Exact) => Box::new(Exact::default()),
         }
@@ -76,7 +79,7 @@ impl Run<'_> {
         match self.params.loss {
             Loss::MutualInformation => Box::new(MutualInformation { prior, lambda }),
             Loss::Renyi(alpha) => Box::new(RenyiGradient { alpha, prior, lambda }),
-            Loss::Strong | Loss::Weak | Loss::RenyiLabels(_) => Box::new(self.self_labelled(solver)),
+            _ => Box::new(self.self_labelled(solver)),
         }
     }
 

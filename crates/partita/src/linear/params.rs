@@ -4,6 +4,7 @@ use super::optimise::Optimiser;
 use super::prepare::Prepare;
 use super::reduce::Dims;
 use crate::error::{Error, Result};
+use crate::pseudo::Miadm;
 use crate::simplex::{check_prior, uniform};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -24,6 +25,17 @@ pub enum Loss {
     Renyi(f64),
     /// mean [α H(y, σ) − H(y)]/(α−1) + λ KL(u‖ȳ): Rényi decisiveness of order α > 1 by pseudo-labels.
     RenyiLabels(f64),
+    /// mean H(y, σ) with hard labels in the prior's proportions, by Sinkhorn (SeLa); λ is the power of σ.
+    Sela,
+    /// mean H(y, σ) + λ KL(ȳ‖u) (MIADM), with its approximate or its optimal labels.
+    Miadm(Miadm),
+}
+
+impl Loss {
+    /// Whether it is descended by pseudo-labels.
+    pub fn has_labels(self) -> bool {
+        !matches!(self, Self::MutualInformation | Self::Renyi(_))
+    }
 }
 
 impl fmt::Display for Loss {
@@ -34,6 +46,10 @@ impl fmt::Display for Loss {
             Self::MutualInformation => f.write_str("mi"),
             Self::Renyi(alpha) => write!(f, "renyi:{alpha}"),
             Self::RenyiLabels(alpha) => write!(f, "renyi-labels:{alpha}"),
+            Self::Sela => f.write_str("sela"),
+            Self::Miadm(Miadm::Root) => f.write_str("miadm"),
+            Self::Miadm(Miadm::Square) => f.write_str("miadm-square"),
+            Self::Miadm(Miadm::Exact) => f.write_str("miadm-exact"),
         }
     }
 }
@@ -62,7 +78,7 @@ impl FromStr for Loss {
         let bad = || Error::Parameter {
             name: "loss",
             value: text.to_owned(),
-            must: "strong, weak, mi, renyi:ALPHA (ALPHA >= 0, or inf) or renyi-labels:ALPHA (ALPHA > 1)",
+            must: "strong, weak, mi, renyi:ALPHA (ALPHA >= 0, or inf), renyi-labels:ALPHA (ALPHA > 1), sela, miadm, miadm-square or miadm-exact",
         };
         let (name, alpha) = match text.split_once(':') {
             Some((name, alpha)) => (name, Some(alpha.parse::<f64>().map_err(|_| bad())?)),
@@ -72,6 +88,10 @@ impl FromStr for Loss {
             ("strong", None) => Ok(Self::Strong),
             ("weak", None) => Ok(Self::Weak),
             ("mi", None) => Ok(Self::MutualInformation),
+            ("sela", None) => Ok(Self::Sela),
+            ("miadm", None) => Ok(Self::Miadm(Miadm::Root)),
+            ("miadm-square", None) => Ok(Self::Miadm(Miadm::Square)),
+            ("miadm-exact", None) => Ok(Self::Miadm(Miadm::Exact)),
             ("renyi", Some(alpha)) if alpha >= 0.0 => Ok(Self::Renyi(alpha)),
             ("renyi-labels", Some(alpha)) if alpha > 1.0 && alpha.is_finite() => Ok(Self::RenyiLabels(alpha)),
             _ => Err(bad()),
@@ -134,7 +154,8 @@ pub struct Params {
     pub k: usize,
     /// What is minimised.
     pub loss: Loss,
-    /// Weight λ of fairness; by default 100 with pseudo-labels of the strong or weak kind, 10 with Rényi's, 1 without.
+    /// Weight λ of fairness; by default 100 with pseudo-labels of the strong or weak kind, 10 with Rényi's, 1 for mutual
+    /// information and MIADM. For SeLa the power of σ, by default 20.
     pub lambda: Option<f64>,
     /// Weight γ of ‖W‖² in units of E‖x‖² = 1.
     pub gamma: Option<f64>,
@@ -208,7 +229,7 @@ impl Params {
         if let Optimiser::Sgd { momentum } = self.optimiser {
             in_range("momentum", momentum, (0.0..1.0).contains(&momentum), "from 0 to below 1")?;
         }
-        if self.refresh == Refresh::Epoch && matches!(self.loss, Loss::MutualInformation | Loss::Renyi(_)) {
+        if self.refresh == Refresh::Epoch && !self.loss.has_labels() {
             return Err(Error::Parameter {
                 name: "refresh",
                 value: format!("epoch with the loss {}", self.loss),
@@ -250,14 +271,19 @@ impl Params {
         match self.loss {
             Loss::Strong | Loss::Weak => 100.0,
             Loss::RenyiLabels(_) => 10.0,
-            Loss::MutualInformation | Loss::Renyi(_) => 1.0,
+            Loss::Sela => 20.0,
+            Loss::MutualInformation | Loss::Renyi(_) | Loss::Miadm(_) => 1.0,
         }
     }
 
     fn default_rate(&self) -> f64 {
         match self.optimiser {
             Optimiser::Sgd { momentum } => {
-                SGD_RATE.max(SGD_RATE_PER_CLUSTER * self.k as f64) * (1.0 - momentum)
+                let base = match self.loss {
+                    Loss::Sela | Loss::RenyiLabels(_) => SGD_RATE_HARD,
+                    _ => SGD_RATE,
+                };
+                base.max(SGD_RATE_PER_CLUSTER * self.k as f64) * (1.0 - momentum)
             }
             Optimiser::Adam => ADAM_RATE,
             Optimiser::Lbfgs => 1.0,
@@ -270,6 +296,8 @@ const GAMMA_TIMES_K: f64 = 2e-4;
 /// γ starts so many times larger.
 const ANNEAL: f64 = 8.0;
 const SGD_RATE: f64 = 800.0;
+/// Losses whose labels are nearly hard reach a lower value of themselves with smaller steps.
+const SGD_RATE_HARD: f64 = 300.0;
 const SGD_RATE_PER_CLUSTER: f64 = 20.0;
 const ADAM_RATE: f64 = 0.3;
 const SMALLEST_BATCH: usize = 256;
@@ -345,6 +373,10 @@ mod tests {
             Loss::Renyi(0.5),
             Loss::Renyi(f64::INFINITY),
             Loss::RenyiLabels(2.0),
+            Loss::Sela,
+            Loss::Miadm(Miadm::Root),
+            Loss::Miadm(Miadm::Square),
+            Loss::Miadm(Miadm::Exact),
         ] {
             assert_eq!(loss.to_string().parse::<Loss>().unwrap(), loss);
         }

@@ -5,6 +5,8 @@
 //! | [`Em`] | mean H(σ, y) + λ KL(u‖ȳ) | the paper's E and M steps |
 //! | [`Exact`] | the same, or with weak fairness KL(ȳ‖u) | Newton on the K prices of the dual |
 //! | [`Renyi`] | mean [α H(y, σ) − H(y)]/(α − 1) + λ KL(u‖ȳ), α > 1 | the same dual |
+//! | [`Sinkhorn`] | mean H(y, σ) with ȳ = u (SeLa) | scaling rows and clusters in turns |
+//! | [`Miadm`] | mean H(y, σ) + λ KL(ȳ‖u) (MIADM) | the same dual, or one approximate step |
 //! | [`Newton`] | as [`Exact`] | Newton on y itself: the slow oracle |
 //!
 //! Rows with a known label keep it as a one-hot y and count in ȳ. With row weights all means are weighted means.
@@ -14,14 +16,18 @@ mod dual;
 mod em;
 mod exact;
 mod lanes;
+mod miadm;
 mod newton;
 mod renyi;
+mod sinkhorn;
 mod surrogate;
 
 pub use em::Em;
 pub use exact::Exact;
+pub use miadm::Miadm;
 pub use newton::Newton;
 pub use renyi::Renyi;
+pub use sinkhorn::Sinkhorn;
 pub use surrogate::{Coupling, Surrogate};
 
 use crate::objective::Batch;

@@ -63,9 +63,9 @@ impl PseudoLabels for Renyi {
 }
 
 /// y = softmax(cells − (α − 1) gap); needs no memory.
-struct RenyiAnswer {
+pub(super) struct RenyiAnswer {
     /// α − 1.
-    excess: f64,
+    pub excess: f64,
 }
 
 impl Answer for RenyiAnswer {
