@@ -8,7 +8,8 @@ use super::source::Source;
 use super::train::Head;
 use super::vector;
 use crate::error::Result;
-use crate::rivals::kmeans;
+use crate::rivals::Table;
+use crate::rivals::kmeans::{self, KMeans};
 use crate::rng::{Stream, stream};
 use rand::RngExt;
 use rand::seq::index;
@@ -78,8 +79,10 @@ fn from_centres(source: &Source<'_>, k: usize, lloyd: usize, seed: u64, restart:
     let mut rng = stream(seed, Stream::Seeds, restart as u64);
     let rows = n.min(FEWEST_ROWS.max(ROWS_PER_CENTRE * k));
     let sample = source.batch(index::sample(&mut rng, n, rows).into_vec())?;
-    let seeds = kmeans::plus_plus(&sample.x, m, k, &mut rng);
-    let fitted = kmeans::lloyd(&sample.x, m, seeds, lloyd);
+    let table = Table { x: &sample.x, m };
+    let seeds = kmeans::plus_plus(table, k, &mut rng);
+    let few = KMeans { max_iterations: lloyd, tolerance: 0.0, ..KMeans::new(k) };
+    let fitted = few.lloyd(table, seeds);
     let sharpness = SHARPNESS * rows as f64 / fitted.inertia.max(f64::MIN_POSITIVE);
     let mut head = Head { weight: vec![0.0; k * m], bias: vec![0.0; k] };
     for (cluster, centre) in fitted.centres.chunks_exact(m).enumerate() {

@@ -1,28 +1,315 @@
 //! K-means: k-means++ seeds and Lloyd's iterations, by matrix products.
+//!
+//! The nearest centre c of x is where x·c − ‖c‖²/2 is largest, one product for all rows and centres. Sums of the clusters
+//! are kept from iteration to iteration and only the rows that moved change them, so that late iterations cost
+//! the product alone.
 
+use super::{Head, Method, Table, Trained};
+use crate::error::{Error, Result};
 use crate::linear::{kernel, vector};
+use crate::report::{Flow, Observer, Progress, StopReason};
+use crate::rng::{Stream, stream};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
-/// Rows assigned by one thread at a time.
-const PIECE: usize = 256;
+/// Rows assigned by one thread at a time: they stay in its cache.
+const PIECE: usize = 64;
 
-/// Centres and how well they fit.
+/// Options of K-means.
+///
+/// ```
+/// use ndarray::Array2;
+/// use partita::linear::{Dims, Input, Prepare};
+/// use partita::report::Silent;
+/// use partita::rivals::{self, Frame, kmeans::KMeans};
+/// let rows = Array2::from_shape_fn((60, 2), |(i, j)| (i % 3 * (j + 1)) as f32 * 10.0 + (i / 3) as f32 * 0.01);
+/// let (view, frame) = (rows.view(), Frame { prepare: Prepare::Auto, dims: Dims::Full, seed: 0 });
+/// let found = rivals::fit(&Input::new(&view), &KMeans::new(3), frame, &Silent).unwrap();
+/// assert_eq!(found.labels, found.model.predict(&view).unwrap());
+/// assert_eq!(found.labels.iter().filter(|l| **l == found.labels[0]).count(), 20);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct KMeans {
+    /// Number of clusters.
+    pub k: usize,
+    /// Independent starts; the one with the lowest inertia is kept.
+    pub restarts: usize,
+    /// Lloyd's iterations at most.
+    pub max_iterations: usize,
+    /// Stop when the centres moved by less than this, squared and summed, in units of the mean variance of a feature.
+    pub tolerance: f64,
+    /// Whether rows and centres are held on the unit sphere.
+    pub spherical: bool,
+}
+
+impl KMeans {
+    /// Defaults for `k` clusters.
+    pub fn new(k: usize) -> Self {
+        Self { k, restarts: 8, max_iterations: 300, tolerance: 1e-4, spherical: false }
+    }
+}
+
+/// The centres of the clusters.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Centres {
+    /// Row-major `[k, m]`.
+    pub centres: Vec<f32>,
+    /// −‖c‖²/2 of each.
+    bias: Vec<f32>,
+}
+
+impl Centres {
+    /// Rows go to the nearest of these, row-major `[k, m]`.
+    pub fn new(centres: Vec<f32>, m: usize) -> Self {
+        let bias = halves(&centres, m);
+        Self { centres, bias }
+    }
+}
+
+impl Head for Centres {
+    fn assign(&self, x: &[f32], proba: &mut [f32]) {
+        let (k, m) = (self.bias.len(), self.centres.len() / self.bias.len());
+        kernel::logits_piece(x, &self.centres, &self.bias, m, proba);
+        for row in proba.chunks_exact_mut(k) {
+            let best = largest(row);
+            row.fill(0.0);
+            row[best] = 1.0;
+        }
+    }
+}
+
+impl Method for KMeans {
+    type Head = Centres;
+
+    fn k(&self) -> usize {
+        self.k
+    }
+
+    fn check(&self, _: usize) -> Result<()> {
+        super::at_least_one("restarts", self.restarts)?;
+        super::at_least_one("iterations", self.max_iterations)?;
+        match self.tolerance >= 0.0 && self.tolerance.is_finite() {
+            true => Ok(()),
+            false => Err(Error::Parameter {
+                name: "the tolerance",
+                value: self.tolerance.to_string(),
+                must: "a finite number, 0 or more",
+            }),
+        }
+    }
+
+    fn train(&self, table: Table<'_>, seed: u64, observer: &dyn Observer) -> Result<Trained<Centres>> {
+        let normalised = self.spherical.then(|| unit_rows(table));
+        let table = normalised.as_ref().map_or(table, |x| Table { x, ..table });
+        let mut best: Option<Lloyd> = None;
+        let mut losses = Vec::with_capacity(self.restarts);
+        for restart in 0..self.restarts {
+            let done = restart as f64 / self.restarts as f64;
+            let progress = Progress { stage: "K-means", done, loss: losses.last().copied() };
+            if observer.progress(progress) == Flow::Stop {
+                break;
+            }
+            let seeds = plus_plus(table, self.k, &mut stream(seed, Stream::Seeds, restart as u64));
+            let found = self.lloyd(table, seeds);
+            losses.push(found.inertia);
+            if best.as_ref().is_none_or(|best| found.inertia < best.inertia) {
+                best = Some(found);
+            }
+        }
+        let best = best.ok_or(Error::Interrupted)?;
+        let interrupted = losses.len() < self.restarts;
+        Ok(Trained {
+            head: Centres::new(best.centres, table.m),
+            loss: best.inertia,
+            losses,
+            iterations: best.iterations,
+            stop: if interrupted { StopReason::Interrupted } else { best.stop },
+        })
+    }
+}
+
+/// Where Lloyd's iterations ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Lloyd {
     /// Centres, row-major `[k, m]`.
     pub centres: Vec<f32>,
     /// Sum of the squared distances to the nearest centre.
     pub inertia: f64,
-    /// Lloyd's iterations made.
+    /// Iterations made.
     pub iterations: usize,
+    /// Why they stopped.
+    pub stop: StopReason,
+}
+
+impl KMeans {
+    /// Lloyd's iterations from these centres. A centre that loses all rows moves to the row that is farthest from its own.
+    pub fn lloyd(&self, table: Table<'_>, centres: Vec<f32>) -> Lloyd {
+        let mut state = State::new(table, centres, self.spherical);
+        let enough = self.tolerance * mean_variance(table);
+        let mut stop = StopReason::Finished;
+        let mut iterations = 0;
+        while iterations < self.max_iterations && stop == StopReason::Finished {
+            iterations += 1;
+            let moved = state.move_centres();
+            if state.assign() == 0 || (enough > 0.0 && moved <= enough) {
+                stop = StopReason::Converged;
+            }
+        }
+        let inertia = state.inertia();
+        Lloyd { centres: state.centres, inertia, iterations, stop }
+    }
+}
+
+/// Lloyd's iterations at work.
+struct State<'a> {
+    table: Table<'a>,
+    spherical: bool,
+    centres: Vec<f32>,
+    labels: Vec<u32>,
+    /// Sum of the rows of each cluster, `[k, m]`.
+    sums: Vec<f64>,
+    counts: Vec<usize>,
+}
+
+impl<'a> State<'a> {
+    fn new(table: Table<'a>, centres: Vec<f32>, spherical: bool) -> Self {
+        let (k, n) = (centres.len() / table.m, table.n());
+        // No row has a label yet: the first assignment moves all of them.
+        let mut state = Self {
+            table,
+            spherical,
+            labels: vec![u32::MAX; n],
+            sums: vec![0.0; k * table.m],
+            counts: vec![0; k],
+            centres,
+        };
+        state.assign();
+        state
+    }
+
+    /// Send every row to its nearest centre; returns how many moved.
+    fn assign(&mut self) -> usize {
+        let next = nearest(self.table, &self.centres);
+        let m = self.table.m;
+        let mut moved = 0;
+        for (i, (old, new)) in self.labels.iter_mut().zip(next).enumerate() {
+            if *old != new {
+                moved += 1;
+                let x = &self.table.x[i * m..(i + 1) * m];
+                if let Some(count) = self.counts.get_mut(*old as usize) {
+                    *count -= 1;
+                    add(&mut self.sums[*old as usize * m..][..m], x, -1.0);
+                }
+                self.counts[new as usize] += 1;
+                add(&mut self.sums[new as usize * m..][..m], x, 1.0);
+                *old = new;
+            }
+        }
+        moved
+    }
+
+    /// Put centres at the means; returns by how much they moved, squared and summed.
+    fn move_centres(&mut self) -> f64 {
+        let m = self.table.m;
+        let mut moved = 0.0;
+        for (c, &count) in self.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+            let sum = &self.sums[c * m..(c + 1) * m];
+            let norm = sum.iter().map(|s| s * s).sum::<f64>().sqrt();
+            let scale = if self.spherical { 1.0 / norm.max(f64::MIN_POSITIVE) } else { 1.0 / count as f64 };
+            for (centre, sum) in self.centres[c * m..(c + 1) * m].iter_mut().zip(sum) {
+                let next = (sum * scale) as f32;
+                moved += f64::from(next - *centre).powi(2);
+                *centre = next;
+            }
+        }
+        let empty: Vec<usize> = (0..self.counts.len()).filter(|&c| self.counts[c] == 0).collect();
+        for (&c, far) in empty.iter().zip(self.farthest(empty.len())) {
+            self.centres[c * m..(c + 1) * m].copy_from_slice(&self.table.x[far * m..(far + 1) * m]);
+            moved = f64::INFINITY;
+        }
+        moved
+    }
+
+    fn distance(&self, i: usize) -> f64 {
+        let m = self.table.m;
+        let centre = &self.centres[self.labels[i] as usize * m..];
+        let x = &self.table.x[i * m..(i + 1) * m];
+        x.iter().zip(centre).map(|(x, c)| f64::from(x - c).powi(2)).sum()
+    }
+
+    fn inertia(&self) -> f64 {
+        (0..self.labels.len()).into_par_iter().map(|i| self.distance(i)).collect::<Vec<_>>().iter().sum()
+    }
+
+    /// The `count` rows farthest from their centres.
+    fn farthest(&self, count: usize) -> Vec<usize> {
+        if count == 0 {
+            return Vec::new();
+        }
+        let mut rows: Vec<(f64, usize)> = (0..self.labels.len()).map(|i| (self.distance(i), i)).collect();
+        rows.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        rows.into_iter().take(count).map(|(_, i)| i).collect()
+    }
+}
+
+/// sum += sign · x.
+fn add(sum: &mut [f64], x: &[f32], sign: f64) {
+    sum.iter_mut().zip(x).for_each(|(s, x)| *s += sign * f64::from(*x));
+}
+
+/// The nearest centre of each row.
+fn nearest(table: Table<'_>, centres: &[f32]) -> Vec<u32> {
+    let bias = halves(centres, table.m);
+    let k = bias.len();
+    let mut labels = vec![0; table.n()];
+    labels.par_chunks_mut(PIECE).zip(table.x.par_chunks(PIECE * table.m)).for_each_init(
+        Vec::new,
+        |z: &mut Vec<f32>, (labels, x)| {
+            z.resize(labels.len() * k, 0.0);
+            kernel::logits_piece(x, centres, &bias, table.m, z);
+            labels.iter_mut().zip(z.chunks_exact(k)).for_each(|(label, z)| *label = largest(z) as u32);
+        },
+    );
+    labels
+}
+
+/// −‖c‖²/2 of each centre.
+fn halves(centres: &[f32], m: usize) -> Vec<f32> {
+    centres.chunks_exact(m).map(|c| -0.5 * vector::sum_squares(c)).collect()
+}
+
+/// The first largest entry.
+fn largest(z: &[f32]) -> usize {
+    (1..z.len()).fold(0, |best, c| if z[c] > z[best] { c } else { best })
+}
+
+fn unit_rows(table: Table<'_>) -> Vec<f32> {
+    let mut x = table.x.to_vec();
+    for row in x.chunks_exact_mut(table.m) {
+        let scale = 1.0 / vector::sum_squares(row).sqrt().max(f32::MIN_POSITIVE);
+        row.iter_mut().for_each(|v| *v *= scale);
+    }
+    x
+}
+
+/// Mean over the features of their variance, from a sum of squares around the mean row.
+fn mean_variance(table: Table<'_>) -> f64 {
+    let (n, m) = (table.n() as f64, table.m);
+    let (mut sum, mut squares) = (vec![0.0; m], 0.0);
+    for x in table.x.chunks_exact(m) {
+        add(&mut sum, x, 1.0);
+        squares += f64::from(vector::sum_squares(x));
+    }
+    let mean: f64 = sum.iter().map(|s| (s / n).powi(2)).sum();
+    (squares / n - mean).max(0.0) / m as f64
 }
 
 /// `k` rows spread out by greedy k-means++: each is the best of a few candidates, which are drawn with probability
 /// proportional to their squared distance from the rows chosen before.
-pub fn plus_plus(x: &[f32], m: usize, k: usize, rng: &mut ChaCha8Rng) -> Vec<f32> {
-    let n = x.len() / m;
+pub fn plus_plus(table: Table<'_>, k: usize, rng: &mut ChaCha8Rng) -> Vec<f32> {
+    let Table { x, m } = table;
+    let n = table.n();
     let candidates = 2 + (k as f64).ln() as usize;
     let squares: Vec<f32> = x.par_chunks(m).map(vector::sum_squares).collect();
     let mut centres = Vec::with_capacity(k * m);
@@ -43,7 +330,7 @@ pub fn plus_plus(x: &[f32], m: usize, k: usize, rng: &mut ChaCha8Rng) -> Vec<f32
 
 /// Squared distances `[n, t]` of all rows to `t` others.
 fn distances(x: &[f32], m: usize, squares: &[f32], rows: &[f32]) -> Vec<f32> {
-    let halves: Vec<f32> = rows.chunks_exact(m).map(|r| -0.5 * vector::sum_squares(r)).collect();
+    let halves = halves(rows, m);
     let mut out = vec![0.0; squares.len() * halves.len()];
     kernel::logits(x, rows, &halves, m, &mut out);
     for (out, square) in out.chunks_exact_mut(halves.len()).zip(squares) {
@@ -76,88 +363,10 @@ fn draw(weights: &[f32], rng: &mut ChaCha8Rng) -> usize {
     rng.random_range(0..weights.len())
 }
 
-/// At most `iterations` of Lloyd's from these centres; stops when no row moves. A centre that loses all rows moves to
-/// the row that is farthest from its own.
-pub fn lloyd(x: &[f32], m: usize, mut centres: Vec<f32>, iterations: usize) -> Centres {
-    let k = centres.len() / m;
-    let (mut labels, mut inertia) = assign(x, m, &centres);
-    for done in 0..iterations {
-        move_centres(x, m, &labels, k, &mut centres);
-        let (next, next_inertia) = assign(x, m, &centres);
-        inertia = next_inertia;
-        if next == labels {
-            return Centres { centres, inertia, iterations: done + 1 };
-        }
-        labels = next;
-    }
-    Centres { centres, inertia, iterations }
-}
-
-/// The nearest centre of each row and the inertia: ‖x−c‖² is smallest where x·c − ‖c‖²/2 is largest.
-fn assign(x: &[f32], m: usize, centres: &[f32]) -> (Vec<u32>, f64) {
-    let bias: Vec<f32> = centres.chunks_exact(m).map(|c| -0.5 * vector::sum_squares(c)).collect();
-    let k = bias.len();
-    let parts: Vec<(Vec<u32>, f64)> = x
-        .par_chunks(PIECE * m)
-        .map_init(Vec::new, |z: &mut Vec<f32>, x| {
-            z.resize(x.len() / m * k, 0.0);
-            kernel::logits_piece(x, centres, &bias, m, z);
-            let mut inertia = 0.0;
-            let labels = z
-                .chunks_exact(k)
-                .zip(x.chunks_exact(m))
-                .map(|(z, x)| {
-                    let best = (1..k).fold(0, |best, c| if z[c] > z[best] { c } else { best });
-                    let square = vector::sum_squares(x) - 2.0 * z[best];
-                    inertia += f64::from(square.max(0.0));
-                    best as u32
-                })
-                .collect();
-            (labels, inertia)
-        })
-        .collect();
-    let inertia = parts.iter().map(|p| p.1).sum();
-    (parts.into_iter().flat_map(|p| p.0).collect(), inertia)
-}
-
-fn move_centres(x: &[f32], m: usize, labels: &[u32], k: usize, centres: &mut [f32]) {
-    let mut sums = vec![0.0f64; k * m];
-    let mut counts = vec![0usize; k];
-    for (x, &label) in x.chunks_exact(m).zip(labels) {
-        let label = label as usize;
-        counts[label] += 1;
-        sums[label * m..(label + 1) * m].iter_mut().zip(x).for_each(|(s, x)| *s += f64::from(*x));
-    }
-    for (c, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-        let scale = 1.0 / count as f64;
-        for (centre, sum) in centres[c * m..(c + 1) * m].iter_mut().zip(&sums[c * m..]) {
-            *centre = (sum * scale) as f32;
-        }
-    }
-    let empty: Vec<usize> = (0..k).filter(|&c| counts[c] == 0).collect();
-    for (&c, far) in empty.iter().zip(farthest(x, m, labels, centres, empty.len())) {
-        centres[c * m..(c + 1) * m].copy_from_slice(&x[far * m..(far + 1) * m]);
-    }
-}
-
-/// The `count` rows farthest from their centres.
-fn farthest(x: &[f32], m: usize, labels: &[u32], centres: &[f32], count: usize) -> Vec<usize> {
-    if count == 0 {
-        return Vec::new();
-    }
-    let distance = |i: usize| -> f32 {
-        let centre = &centres[labels[i] as usize * m..];
-        x[i * m..(i + 1) * m].iter().zip(centre).map(|(x, c)| (x - c) * (x - c)).sum()
-    };
-    let mut rows: Vec<(f32, usize)> = (0..labels.len()).map(|i| (distance(i), i)).collect();
-    rows.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    rows.into_iter().take(count).map(|(_, i)| i).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::{Stream, stream};
+    use crate::report::Silent;
 
     /// `k` tight groups at the corners of a long zigzag.
     fn groups(k: usize, each: usize) -> Vec<f32> {
@@ -166,10 +375,14 @@ mod tests {
         (0..k * each).flat_map(|i| corner(i % k).map(|c| c + rng.random::<f32>() - 0.5)).collect()
     }
 
+    fn lloyd(x: &[f32], centres: Vec<f32>, max_iterations: usize) -> Lloyd {
+        KMeans { max_iterations, tolerance: 0.0, ..KMeans::new(0) }.lloyd(Table { x, m: 2 }, centres)
+    }
+
     #[test]
     fn greedy_seeds_land_in_every_separated_group() {
         let x = groups(20, 15);
-        let seeds = plus_plus(&x, 2, 20, &mut stream(0, Stream::Seeds, 0));
+        let seeds = plus_plus(Table { x: &x, m: 2 }, 20, &mut stream(0, Stream::Seeds, 0));
         let mut hit: Vec<i32> = seeds.chunks_exact(2).map(|s| (s[0] / 10.0).round() as i32).collect();
         hit.sort_unstable();
         assert_eq!(hit, (0..20).collect::<Vec<_>>());
@@ -181,28 +394,43 @@ mod tests {
         let start = x[..10].to_vec();
         let mut last = f64::INFINITY;
         for iterations in 0..8 {
-            let inertia = lloyd(&x, 2, start.clone(), iterations).inertia;
+            let inertia = lloyd(&x, start.clone(), iterations).inertia;
             assert!(inertia <= last * (1.0 + 1e-6), "{inertia} {last}");
             last = inertia;
         }
-        let found = lloyd(&x, 2, start, 100);
-        assert!(found.iterations < 100);
-        let (labels, inertia) = assign(&x, 2, &found.centres);
-        let plain: f64 = x
-            .chunks_exact(2)
-            .zip(&labels)
-            .map(|(x, &l)| {
-                let c = &found.centres[l as usize * 2..];
-                f64::from((x[0] - c[0]).powi(2) + (x[1] - c[1]).powi(2))
-            })
-            .sum();
-        assert!((plain - inertia).abs() < 1e-2 * plain.max(1.0), "{plain} {inertia}");
+        let found = lloyd(&x, start, 100);
+        assert_eq!(found.stop, StopReason::Converged);
+        let labels = nearest(Table { x: &x, m: 2 }, &found.centres);
+        for c in 0..5 {
+            let own: Vec<&[f32]> =
+                x.chunks(2).zip(&labels).filter(|(_, l)| **l == c).map(|(x, _)| x).collect();
+            for j in 0..2 {
+                let mean = own.iter().map(|x| x[j]).sum::<f32>() / own.len() as f32;
+                assert!((mean - found.centres[c as usize * 2 + j]).abs() < 1e-4);
+            }
+        }
     }
 
     #[test]
     fn a_centre_without_rows_moves_to_a_far_row() {
         let x = groups(3, 20);
-        let found = lloyd(&x, 2, vec![0.0, 0.0, 10.0, 7.0, -900.0, 0.0], 20);
+        let found = lloyd(&x, vec![0.0, 0.0, 10.0, 7.0, -900.0, 0.0], 20);
         assert!(found.inertia < 60.0, "{}", found.inertia);
+    }
+
+    #[test]
+    fn on_the_sphere_only_the_angle_of_a_row_counts() {
+        let ray = |angle: f32, length: f32| [angle.cos() * length, angle.sin() * length];
+        let x: Vec<f32> = (0..60)
+            .flat_map(|i| ray((i % 3) as f32 * 2.0 + i as f32 * 1e-3, 0.1 + (i * 7 % 13) as f32))
+            .collect();
+        let spherical = KMeans { spherical: true, ..KMeans::new(3) };
+        let found = spherical.train(Table { x: &x, m: 2 }, 0, &Silent).unwrap();
+        assert!(found.loss < 1.0, "{}", found.loss);
+        let mut proba = vec![0.0; 180];
+        found.head.assign(&x, &mut proba);
+        for i in 3..60 {
+            assert_eq!(proba[i * 3..i * 3 + 3], proba[(i % 3) * 3..(i % 3) * 3 + 3]);
+        }
     }
 }

@@ -163,6 +163,13 @@ fn prepared(
     Ok((preparation, all))
 }
 
+fn at_least_one(name: &'static str, value: usize) -> Result<()> {
+    match value {
+        0 => Err(Error::Parameter { name, value: "0".to_owned(), must: "at least 1" }),
+        _ => Ok(()),
+    }
+}
+
 fn assign_all(head: &impl Head, table: Table<'_>, k: usize) -> Vec<f32> {
     let mut proba = vec![0.0; table.n() * k];
     proba
