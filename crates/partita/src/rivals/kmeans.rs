@@ -7,7 +7,7 @@
 use super::{Head, Method, Table, Trained};
 use crate::error::{Error, Result};
 use crate::linear::{kernel, vector};
-use crate::report::{Flow, Observer, Progress, StopReason};
+use crate::report::{Observer, StopReason};
 use crate::rng::{Stream, stream};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -102,29 +102,11 @@ impl Method for KMeans {
     fn train(&self, table: Table<'_>, seed: u64, observer: &dyn Observer) -> Result<Trained<Centres>> {
         let normalised = self.spherical.then(|| unit_rows(table));
         let table = normalised.as_ref().map_or(table, |x| Table { x, ..table });
-        let mut best: Option<Lloyd> = None;
-        let mut losses = Vec::with_capacity(self.restarts);
-        for restart in 0..self.restarts {
-            let done = restart as f64 / self.restarts as f64;
-            let progress = Progress { stage: "K-means", done, loss: losses.last().copied() };
-            if observer.progress(progress) == Flow::Stop {
-                break;
-            }
+        super::best_of("K-means", self.restarts, observer, |restart| {
             let seeds = plus_plus(table, self.k, &mut stream(seed, Stream::Seeds, restart as u64));
-            let found = self.lloyd(table, seeds);
-            losses.push(found.inertia);
-            if best.as_ref().is_none_or(|best| found.inertia < best.inertia) {
-                best = Some(found);
-            }
-        }
-        let best = best.ok_or(Error::Interrupted)?;
-        let interrupted = losses.len() < self.restarts;
-        Ok(Trained {
-            head: Centres::new(best.centres, table.m),
-            loss: best.inertia,
-            losses,
-            iterations: best.iterations,
-            stop: if interrupted { StopReason::Interrupted } else { best.stop },
+            let Lloyd { centres, inertia, iterations, stop, .. } = self.lloyd(table, seeds);
+            let head = Centres::new(centres, table.m);
+            Ok(Trained { head, loss: inertia, losses: vec![inertia], iterations, stop })
         })
     }
 }
@@ -134,6 +116,8 @@ impl Method for KMeans {
 pub struct Lloyd {
     /// Centres, row-major `[k, m]`.
     pub centres: Vec<f32>,
+    /// The nearest centre of each row.
+    pub labels: Vec<u32>,
     /// Sum of the squared distances to the nearest centre.
     pub inertia: f64,
     /// Iterations made.
@@ -157,7 +141,7 @@ impl KMeans {
             }
         }
         let inertia = state.inertia();
-        Lloyd { centres: state.centres, inertia, iterations, stop }
+        Lloyd { centres: state.centres, labels: state.labels, inertia, iterations, stop }
     }
 }
 

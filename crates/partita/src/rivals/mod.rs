@@ -4,13 +4,15 @@
 //! same for all: [`fit`] prepares the rows, [`Model`] takes raw ones. The rivals that train the linear softmax model
 //! itself (mutual information, SeLa, MIADM, Rényi, hinge) are losses of [`crate::linear`].
 
+pub mod gmm;
 pub mod kmeans;
+pub mod soft_kmeans;
 
 use crate::error::{Error, Result};
 use crate::linear::prepare::Preparation;
 use crate::linear::source::check_distinct;
 use crate::linear::{Dims, Input, Prepare};
-use crate::report::{Observer, StopReason};
+use crate::report::{Flow, Observer, Progress, StopReason};
 use crate::rows::{Rows, check_finite};
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -161,6 +163,31 @@ fn prepared(
     })?;
     input.rows.release();
     Ok((preparation, all))
+}
+
+/// The restart with the lowest loss. If the observer asks to stop, the best so far.
+fn best_of<H>(
+    stage: &'static str,
+    restarts: usize,
+    observer: &dyn Observer,
+    start: impl Fn(usize) -> Result<Trained<H>>,
+) -> Result<Trained<H>> {
+    let mut best: Option<Trained<H>> = None;
+    let mut losses = Vec::with_capacity(restarts);
+    for restart in 0..restarts {
+        let done = restart as f64 / restarts as f64;
+        if observer.progress(Progress { stage, done, loss: losses.last().copied() }) == Flow::Stop {
+            break;
+        }
+        let found = start(restart)?;
+        losses.push(found.loss);
+        if best.as_ref().is_none_or(|best| found.loss < best.loss) {
+            best = Some(found);
+        }
+    }
+    let best = best.ok_or(Error::Interrupted)?;
+    let stop = if losses.len() < restarts { StopReason::Interrupted } else { best.stop };
+    Ok(Trained { losses, stop, ..best })
 }
 
 fn at_least_one(name: &'static str, value: usize) -> Result<()> {
