@@ -127,6 +127,10 @@ pub fn fit<M: Method>(
     if k > input.rows.n() {
         return Err(Error::TooFewRows { rows: input.rows.n(), k });
     }
+    at_least_one("the number of clusters", k)?;
+    if let Dims::Exactly(dims) = frame.dims {
+        at_least_one("dims", dims)?;
+    }
     method.check(input.rows.n())?;
     let (preparation, x) = prepared(input, k, frame, observer)?;
     let table = Table { x: &x, m: preparation.d() };
