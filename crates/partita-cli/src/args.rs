@@ -2,6 +2,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
+use partita::compare::Contender;
 use partita::linear::{Dims, Init, Loss, Prepare, Refresh};
 use std::path::PathBuf;
 
@@ -23,6 +24,8 @@ pub enum Command {
     Evaluate(EvaluateArgs),
     /// Say which features sent a row to its cluster
     Explain(ExplainArgs),
+    /// Run many clustering methods on the same rows and seeds, and tabulate what they reach
+    Compare(CompareArgs),
     /// Cluster the handwritten digits that come with Partita and draw the result
     Demo(DemoArgs),
     /// Print a completion script for a shell
@@ -53,6 +56,67 @@ pub struct ReadArgs {
     /// Threads [default: all cores]
     #[arg(long, short = 't', value_name = "T")]
     pub threads: Option<usize>,
+}
+
+/// The methods of a comparison, a line each.
+fn catalogue() -> String {
+    let lines = Contender::all().map(|(name, _, what)| format!("  {name:<18} {what}\n"));
+    format!("Methods:\n{}  renyi:ALPHA and renyi-labels:ALPHA for any other order", lines.collect::<String>())
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = catalogue())]
+pub struct CompareArgs {
+    #[command(flatten)]
+    pub read: ReadArgs,
+    /// Number of clusters
+    #[arg(long, short)]
+    pub k: usize,
+    /// True labels; without them, measures that need none are reported
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub truth: Option<PathBuf>,
+    /// Methods by name, or all
+    #[arg(
+        long,
+        value_name = "A,B,..",
+        value_delimiter = ',',
+        default_value = "ours,rim,sela,miadm-star,kmeans,soft-kmeans,gmm-diagonal"
+    )]
+    pub methods: Vec<String>,
+    /// Runs of each method, each with a seed of its own
+    #[arg(long, default_value_t = 6, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..))]
+    pub seeds: usize,
+    /// The first seed
+    #[arg(long, short, default_value_t = 0, value_name = "S")]
+    pub seed: u64,
+    /// Independent starts of each run, for methods that choose among them by their own loss
+    #[arg(long, short, default_value_t = 8, value_name = "R")]
+    pub restarts: usize,
+    /// How rows are prepared
+    #[arg(long, value_enum, default_value_t = PrepareArg::Auto)]
+    pub prepare: PrepareArg,
+    /// Numbers of a row for every method: full, or how many principal components [default: each method's own]
+    #[arg(long, value_parser = dims)]
+    pub dims: Option<Dims>,
+    /// Form of the result
+    #[arg(long, value_enum, default_value_t = Format::Md)]
+    pub format: Format,
+    /// Write the result here instead of printing it
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+}
+
+/// Form of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Markdown
+    Md,
+    /// One line for each run
+    Csv,
+    /// Everything, for programs
+    Json,
+    /// A page
+    Html,
 }
 
 #[derive(Debug, Args)]

@@ -7,6 +7,7 @@ mod input;
 mod picture;
 mod progress;
 mod summary;
+mod table;
 
 use args::{Cli, Command};
 use clap::{CommandFactory, Parser};
@@ -32,6 +33,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Predict(args) => cmd::predict::run(&args),
         Command::Evaluate(args) => cmd::evaluate::run(&args),
         Command::Explain(args) => cmd::explain::run(&args),
+        Command::Compare(args) => cmd::compare::run(&args),
         Command::Demo(args) => cmd::demo::run(&args),
         Command::Completions { shell } => {
             let mut script = Vec::new();

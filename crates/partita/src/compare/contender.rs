@@ -131,7 +131,7 @@ impl FromStr for Contender {
             _ => Err(Error::Parameter {
                 name: "method",
                 value: name.to_owned(),
-                must: "one of the names that `partita compare --list` prints, renyi:ALPHA or renyi-labels:ALPHA",
+                must: "one of the names in `partita compare --help`, renyi:ALPHA or renyi-labels:ALPHA",
             }),
         }
     }

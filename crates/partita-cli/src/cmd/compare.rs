@@ -1,0 +1,183 @@
+//! `partita compare`.
+
+use super::outputs;
+use crate::args::{CompareArgs, Format};
+use crate::input::{Opened, labels_of, on_threads};
+use crate::progress::Terminal;
+use crate::table::Table;
+use anyhow::{Result, bail};
+use partita::compare::{Comparison, Contender, MethodResult, Setting, Spread, compare};
+use partita::linear::Input;
+use partita::rows::Rows;
+
+pub fn run(args: &CompareArgs) -> Result<()> {
+    let contenders = contenders(&args.methods)?;
+    if let Some(path) = &args.output {
+        outputs::check_text(path)?;
+    }
+    let terminal = Terminal::new(args.format != Format::Json || args.output.is_some())?;
+    let opened = Opened::new(&args.read)?;
+    let rows = opened.rows()?;
+    let truth = args.truth.as_deref().map(|path| labels_of(path, rows.n())).transpose()?;
+    let input = Input { widths: rows.widths(), memory: args.read.memory, ..Input::new(&rows) };
+    let setting =
+        Setting { k: args.k, restarts: args.restarts, prepare: args.prepare.into(), dims: args.dims };
+    let seeds: Vec<u64> = (args.seed..args.seed + args.seeds as u64).collect();
+    on_threads(args.read.threads, || {
+        let truth = truth.as_ref().map(|t| &*t.values);
+        let found = compare(&input, truth, &contenders, &setting, &seeds, &terminal)?;
+        terminal.finish();
+        if found.methods.iter().all(|m| m.failure.is_some()) {
+            bail!("no method could be run; {}", failure(&found.methods[0]).unwrap_or_default());
+        }
+        write(args, &found)
+    })?
+}
+
+/// The methods by name; `all` stands for every one.
+fn contenders(names: &[String]) -> Result<Vec<Contender>> {
+    let mut chosen: Vec<Contender> = Vec::new();
+    for name in names {
+        let more: Vec<Contender> = match &**name {
+            "all" => Contender::all().map(|(_, contender, _)| contender).collect(),
+            name => vec![name.parse()?],
+        };
+        chosen.extend(more);
+    }
+    let twice = (0..chosen.len()).find(|&i| chosen[..i].contains(&chosen[i]));
+    match twice {
+        Some(at) => bail!("the method {} is named twice", chosen[at]),
+        None => Ok(chosen),
+    }
+}
+
+fn write(args: &CompareArgs, found: &Comparison) -> Result<()> {
+    let text = match args.format {
+        Format::Json => serde_json::to_string_pretty(found)? + "\n",
+        Format::Md => table(found).markdown(),
+        Format::Csv => figures(found).csv(),
+        Format::Html => table(found).html(),
+    };
+    outputs::text(args.output.as_deref(), &text)
+}
+
+/// Numbers for a person: mean ± sd in one cell.
+fn table(found: &Comparison) -> Table {
+    let truth = found.methods.iter().flat_map(|m| &m.runs).any(|run| run.scores.is_some());
+    let headings = match truth {
+        true => vec!["method", "ACC", "best by loss", "NMI", "ARI", "agreement", "p", "loss", "seconds"],
+        false => {
+            vec!["method", "silhouette", "agreement", "doubt", "margin", "clusters", "loss", "seconds"]
+        }
+    };
+    let row = |m: &MethodResult| match truth {
+        true => against_truth(m),
+        false => by_itself(m),
+    };
+    let mut notes = vec![format!(
+        "Mean ± sd over {} seeds, {} restarts each where a method has restarts; the same rows and preparation for all. \
+         Losses are each method's own and not comparable. Agreement: mean ARI between seeds.",
+        found.seeds.len(),
+        found.restarts
+    )];
+    if truth {
+        notes.push(
+            "Best by loss: ACC of the seed with the lowest loss of its own, which is what a user without labels would \
+             keep. p: paired permutation test of ACC against the first method, two-sided."
+                .to_owned(),
+        );
+    }
+    notes.extend(found.methods.iter().filter_map(failure));
+    Table {
+        title: format!("{} rows of {} features in {} clusters", found.n, found.m, found.k),
+        headings,
+        rows: found.methods.iter().filter(|m| m.failure.is_none()).map(row).collect(),
+        notes,
+    }
+}
+
+fn failure(method: &MethodResult) -> Option<String> {
+    method.failure.as_ref().map(|why| format!("{} could not be run: {why}", method.name))
+}
+
+fn against_truth(m: &MethodResult) -> Vec<String> {
+    let best = m.best.and_then(|at| m.runs[at].scores);
+    vec![
+        m.name.clone(),
+        percent(m.spread(|r| r.scores.map(|s| s.acc))),
+        best.map_or_else(dash, |s| format!("{:.1}", 100.0 * s.acc)),
+        percent(m.spread(|r| r.scores.map(|s| s.nmi))),
+        percent(m.spread(|r| r.scores.map(|s| s.ari))),
+        m.agreement.map_or_else(dash, |a| format!("{a:.3}")),
+        m.p_value.map_or_else(dash, |p| format!("{p:.3}")),
+        spread(m.spread(|r| Some(r.loss)), 4),
+        spread(m.spread(|r| Some(r.seconds)), 2),
+    ]
+}
+
+fn by_itself(m: &MethodResult) -> Vec<String> {
+    vec![
+        m.name.clone(),
+        spread(m.spread(|r| r.silhouette), 3),
+        m.agreement.map_or_else(dash, |a| format!("{a:.3}")),
+        spread(m.spread(|r| r.decisiveness), 3),
+        spread(m.spread(|r| r.margin), 3),
+        spread(m.spread(|r| Some(r.clusters_in_use as f64)), 1),
+        spread(m.spread(|r| Some(r.loss)), 4),
+        spread(m.spread(|r| Some(r.seconds)), 2),
+    ]
+}
+
+/// Numbers for a program: one row for each run.
+fn figures(found: &Comparison) -> Table {
+    let number = |v: Option<f64>| v.map_or_else(String::new, |v| v.to_string());
+    let rows = found.methods.iter().flat_map(|m| {
+        m.runs.iter().enumerate().map(move |(at, r)| {
+            vec![
+                m.name.clone(),
+                r.seed.to_string(),
+                number(r.scores.map(|s| s.acc)),
+                number(r.scores.map(|s| s.nmi)),
+                number(r.scores.map(|s| s.ari)),
+                number(r.silhouette),
+                number(r.decisiveness),
+                number(r.margin),
+                r.clusters_in_use.to_string(),
+                r.loss.to_string(),
+                u8::from(m.best == Some(at)).to_string(),
+                r.seconds.to_string(),
+            ]
+        })
+    });
+    Table {
+        title: String::new(),
+        headings: vec![
+            "method",
+            "seed",
+            "acc",
+            "nmi",
+            "ari",
+            "silhouette",
+            "decisiveness",
+            "margin",
+            "clusters_in_use",
+            "loss",
+            "lowest_loss",
+            "seconds",
+        ],
+        rows: rows.collect(),
+        notes: Vec::new(),
+    }
+}
+
+fn dash() -> String {
+    "–".to_owned()
+}
+
+fn percent(spread: Option<Spread>) -> String {
+    spread.map_or_else(dash, |s| format!("{:.1} ± {:.1}", 100.0 * s.mean, 100.0 * s.sd))
+}
+
+fn spread(spread: Option<Spread>, digits: usize) -> String {
+    spread.map_or_else(dash, |s| format!("{:.digits$} ± {:.digits$}", s.mean, s.sd))
+}
