@@ -141,8 +141,8 @@ pub struct FitArgs {
     /// Seed of all random choices: the same seed gives the same bits
     #[arg(long, short, default_value_t = 0, value_name = "S")]
     pub seed: u64,
-    /// Expected cluster sizes as shares: 0.5,0.3,0.2 or a file [default: equal]
-    #[arg(long, value_name = "P1,P2,..|FILE", allow_hyphen_values = true)]
+    /// Expected cluster sizes as shares: 0.5,0.3,0.2 or a file, or auto to estimate them [default: equal]
+    #[arg(long, value_name = "P1,P2,..|FILE|auto", allow_hyphen_values = true)]
     pub prior: Option<String>,
     /// Labels known for some rows, -1 or empty for the others
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]

@@ -6,7 +6,7 @@ use crate::input::{Opened, labels_of, on_threads};
 use crate::progress::Terminal;
 use crate::summary::{self, Written};
 use anyhow::{Context, Result, bail};
-use partita::linear::{Fit, Input, Optimiser, Params, Report, Solver, fit};
+use partita::linear::{Fit, Input, Optimiser, Params, Prior, Report, Solver, fit};
 use partita::metrics::{Scores, scores};
 use partita::report::StopReason;
 use partita::rows::Rows;
@@ -80,7 +80,7 @@ fn params(args: &FitArgs) -> Result<Params> {
         loss: method.loss,
         lambda,
         gamma,
-        prior: args.prior.as_deref().map(prior).transpose()?,
+        prior: prior(args)?,
         prepare: method.prepare.into(),
         dims: method.dims,
         init: method.init.into(),
@@ -104,8 +104,17 @@ fn params(args: &FitArgs) -> Result<Params> {
     })
 }
 
+/// What the arguments say about sizes.
+fn prior(args: &FitArgs) -> Result<Prior> {
+    match args.prior.as_deref() {
+        None => Ok(Prior::Uniform),
+        Some("auto") => Ok(Prior::unknown(args.k)),
+        Some(text) => Ok(Prior::Given(shares(text)?)),
+    }
+}
+
 /// A prior typed as numbers, or read from a file.
-fn prior(text: &str) -> Result<Vec<f64>> {
+fn shares(text: &str) -> Result<Vec<f64>> {
     if Path::new(text).is_file() {
         return Ok(read_vector(text)?);
     }

@@ -1,10 +1,11 @@
 //! The whole fit: prepare, train, fold back, label; and what is told about it.
 
 use super::model::Model;
-use super::params::Params;
+use super::params::{Params, Prior};
 use super::prepare::Preparation;
 use super::run::Run;
 use super::score::Ailment;
+use super::sizes::{self, Range};
 use super::source::{Input, Source, check_distinct};
 use crate::error::Result;
 use crate::report::{Observer, StopReason};
@@ -31,6 +32,8 @@ pub struct Report {
     pub m: usize,
     /// Clusters.
     pub k: usize,
+    /// The prior u over their sizes, as given or as estimated.
+    pub prior: Vec<f64>,
     /// Loss of the chosen restart, norm included.
     pub loss: f64,
     /// mean H(σ): 0 when every row is decided.
@@ -88,12 +91,16 @@ pub struct Restart {
 pub fn fit(input: &Input<'_>, params: &Params, observer: &dyn Observer) -> Result<Fit> {
     let began = Instant::now();
     input.check(params.k)?;
-    let checked = params.check(input.rows.n())?;
+    let mut checked = params.check(input.rows.n())?;
     let mut preparation = Preparation::fit(input.rows, &input.widths, params.prepare, observer)?;
     check_distinct(input.rows, params.k)?;
     preparation.reduce(input.rows, params.dims, params.seed)?;
     let source = Source::new(input, &preparation)?;
-    let run = Run { params, checked: &checked, source: &source, observer };
+    if let Prior::Estimated { least, most } = params.prior {
+        let run = Run { params, checked: &checked, source: &source, observer, warm: None };
+        checked.prior = sizes::estimate(&run, Range { least, most })?;
+    }
+    let run = Run { params, checked: &checked, source: &source, observer, warm: None };
     let outcome = run.train()?;
     let (weight, bias) = preparation.fold(&outcome.head.weight, &outcome.head.bias);
     let model = Model { views: preparation.views.clone(), weight, bias, average: preparation.mean.clone() };

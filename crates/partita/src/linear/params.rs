@@ -139,6 +139,31 @@ pub enum Init {
     KMeans,
 }
 
+/// What is known about the sizes of the clusters.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Prior {
+    /// All are alike.
+    #[default]
+    Uniform,
+    /// These shares.
+    Given(Vec<f64>),
+    /// Nothing: they are estimated, each between these shares.
+    Estimated {
+        /// Smallest share of a cluster.
+        least: f64,
+        /// Largest share.
+        most: f64,
+    },
+}
+
+impl Prior {
+    /// Nothing is known: any sizes, but no cluster below a quarter of its equal share.
+    pub fn unknown(k: usize) -> Self {
+        Self::Estimated { least: 0.25 / k as f64, most: 1.0 }
+    }
+}
+
 /// Options of a fit. `None` means the default for the data at hand.
 ///
 /// ```
@@ -159,8 +184,8 @@ pub struct Params {
     pub lambda: Option<f64>,
     /// Weight γ of ‖W‖² in units of E‖x‖² = 1.
     pub gamma: Option<f64>,
-    /// Prior u over cluster sizes; uniform by default.
-    pub prior: Option<Vec<f64>>,
+    /// Prior u over cluster sizes.
+    pub prior: Prior,
     /// How rows are prepared.
     pub prepare: Prepare,
     /// How many numbers of a row are trained on.
@@ -195,7 +220,7 @@ impl Params {
             loss: Loss::default(),
             lambda: None,
             gamma: None,
-            prior: None,
+            prior: Prior::default(),
             prepare: Prepare::default(),
             dims: Dims::default(),
             init: Init::default(),
@@ -243,8 +268,12 @@ impl Params {
         let rate = self.learning_rate.unwrap_or(self.default_rate());
         in_range("the learning rate", rate, rate.is_finite() && rate > 0.0, "a finite number above 0")?;
         let prior = match &self.prior {
-            Some(prior) => check_prior(prior, self.k)?,
-            None => uniform(self.k),
+            Prior::Given(prior) => check_prior(prior, self.k)?,
+            Prior::Uniform => uniform(self.k),
+            Prior::Estimated { least, most } => {
+                self.check_range(*least, *most)?;
+                uniform(self.k)
+            }
         };
         let many = self.k > MANY;
         let rows = if many { ROWS_PER_CLUSTER * self.k } else { 0 };
@@ -265,6 +294,14 @@ impl Params {
             anneal: if many { 1.0 } else { ANNEAL },
             starts_per_restart: if single { 1 } else { STARTS },
         })
+    }
+
+    fn check_range(&self, least: f64, most: f64) -> Result<()> {
+        let equal = 1.0 / self.k as f64;
+        let small = "above 0 and at most that of equal clusters";
+        in_range("the smallest share of a cluster", least, least > 0.0 && least <= equal, small)?;
+        let large = "at most 1 and at least that of equal clusters";
+        in_range("the largest share of a cluster", most, (equal..=1.0).contains(&most), large)
     }
 
     fn default_lambda(&self) -> f64 {
@@ -355,7 +392,15 @@ mod tests {
             (Params { learning_rate: Some(0.0), ..base() }, "rate = 0"),
             (Params { optimiser: Optimiser::Sgd { momentum: 1.0 }, ..base() }, "momentum = 1"),
             (Params { solver: Solver::Em { iterations: 0 }, ..base() }, "iterations = 0"),
-            (Params { prior: Some(vec![0.5, 0.5]), ..base() }, "prior"),
+            (Params { prior: Prior::Given(vec![0.5, 0.5]), ..base() }, "prior"),
+            (
+                Params { prior: Prior::Estimated { least: 0.4, most: 1.0 }, ..base() },
+                "smallest share of a cluster = 0.4",
+            ),
+            (
+                Params { prior: Prior::Estimated { least: 0.1, most: 0.2 }, ..base() },
+                "largest share of a cluster = 0.2",
+            ),
             (Params { refresh: Refresh::Epoch, loss: Loss::MutualInformation, ..base() }, "refresh = epoch"),
             (Params::new(200), "200 clusters"),
         ] {

@@ -54,6 +54,8 @@ pub struct Run<'a> {
     pub source: &'a Source<'a>,
     /// Is told of progress, and may stop it.
     pub observer: &'a dyn Observer,
+    /// The only start, if given.
+    pub warm: Option<&'a Head>,
 }
 
 /// The restart that was chosen.
@@ -79,8 +81,14 @@ impl Run<'_> {
     /// Search from many starts, keep the most promising, refine those, choose the best.
     pub fn train(&self) -> Result<Outcome> {
         let Params { k, seed, restarts, .. } = *self.params;
-        let starts = restarts * if self.source.is_warm() { 1 } else { self.checked.starts_per_restart };
-        let heads = init::heads(self.source, self.params.init, (k, starts), seed)?;
+        let heads = match self.warm {
+            Some(head) => vec![head.clone()],
+            None => {
+                let each = if self.source.is_warm() { 1 } else { self.checked.starts_per_restart };
+                init::heads(self.source, self.params.init, (k, restarts * each), seed)?
+            }
+        };
+        let starts = heads.len();
         let mut stack = Stack::new(k, self.source.m(), &heads);
         stack.sees_known = (0..starts).map(init::sees_known).collect();
         let mut trace = vec![Vec::new(); starts];
@@ -116,7 +124,7 @@ impl Run<'_> {
         }
         self.show_known(stack)?;
         let ranked = ranking(&self.losses(stack, sample));
-        stack.keep(&ranked[..self.params.restarts]);
+        stack.keep(&ranked[..self.params.restarts.min(ranked.len())]);
         self.descend(&self.refinement(), stack, trace, None)
     }
 
@@ -176,7 +184,7 @@ impl Run<'_> {
                 hold: 0.6,
                 last_rate: 0.05,
                 gamma: self.checked.gamma,
-                anneal: if self.source.is_warm() { 1.0 } else { self.checked.anneal },
+                anneal: if self.source.is_warm() || self.warm.is_some() { 1.0 } else { self.checked.anneal },
                 anneal_until: 0.8,
             },
             share: (0.0, 0.8),
@@ -302,7 +310,7 @@ impl Run<'_> {
     }
 
     /// The rows on which restarts are judged.
-    fn sample(&self) -> Result<Batch> {
+    pub fn sample(&self) -> Result<Batch> {
         let n = self.source.n();
         let rows = if n <= JUDGED_ROWS {
             (0..n).collect()
@@ -338,6 +346,7 @@ impl Run<'_> {
             n: self.source.n(),
             m: self.source.raw_m(),
             k: self.params.k,
+            prior: self.checked.prior.clone(),
             loss: chosen.loss,
             decisiveness: chosen.decisiveness,
             fairness: chosen.fairness,
