@@ -1,5 +1,6 @@
 //! Discriminative entropy clustering.
 
+pub mod balance;
 pub mod compare;
 pub mod entropy;
 pub mod error;
