@@ -167,7 +167,7 @@ pub struct FitArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Method")]
 pub struct MethodArgs {
-    /// strong, weak, mi, renyi:ALPHA, renyi-labels:ALPHA, sela, miadm, miadm-square or miadm-exact
+    /// strong, weak, mi, renyi:ALPHA, renyi-labels:ALPHA, sela, miadm, miadm-square, miadm-exact or hinge
     #[arg(long, default_value_t = Loss::Strong)]
     pub loss: Loss,
     /// How rows are prepared

@@ -83,6 +83,11 @@ const CATALOGUE: &[(&str, Contender, &str)] = &[
     ("miadm-root-star", linear(Loss::Miadm(Miadm::Root), Refresh::Batch), "the same in every batch"),
     ("miadm-exact", linear(Loss::Miadm(Miadm::Exact), Refresh::Epoch), "MIADM with optimal labels"),
     ("miadm-exact-star", linear(Loss::Miadm(Miadm::Exact), Refresh::Batch), "the same in every batch"),
+    (
+        "hinge",
+        linear(Loss::Hinge, Refresh::Batch),
+        "max-margin clustering: hinge loss of nearly fair hard labels",
+    ),
     ("kmeans", Contender::KMeans { spherical: false }, "K-means"),
     ("spherical-kmeans", Contender::KMeans { spherical: true }, "K-means on the unit sphere"),
     ("soft-kmeans", Contender::SoftKMeans, "soft K-means"),

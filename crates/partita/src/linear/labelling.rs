@@ -6,9 +6,14 @@ use super::run::Run;
 use super::score::Judge;
 use super::train::{Labelling, Stack};
 use crate::error::Result;
-use crate::objective::{self, BatchObjective, Fairness, MutualInformation, RenyiGradient, SelfLabelled};
+use crate::objective::{
+    self, BatchObjective, Fairness, Hinge, MutualInformation, RenyiGradient, SelfLabelled,
+};
 use crate::pseudo::{Em, Exact, PseudoLabels, Renyi, Sinkhorn};
 use crate::simplex;
+
+/// By how much the sizes of max-margin clusters may differ from the prior's, as a share of them.
+const HINGE_SLACK: f64 = 0.1;
 
 impl Run<'_> {
     /// Pseudo-labels of all rows for each restart.
@@ -79,6 +84,7 @@ impl Run<'_> {
         match self.params.loss {
             Loss::MutualInformation => Box::new(MutualInformation { prior, lambda }),
             Loss::Renyi(alpha) => Box::new(RenyiGradient { alpha, prior, lambda }),
+            Loss::Hinge => Box::new(Hinge { prior, slack: HINGE_SLACK }),
             _ => Box::new(self.self_labelled(solver)),
         }
     }

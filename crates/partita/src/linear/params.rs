@@ -29,12 +29,14 @@ pub enum Loss {
     Sela,
     /// mean H(y, σ) + λ KL(ȳ‖u) (MIADM), with its approximate or its optimal labels.
     Miadm(Miadm),
+    /// The multi-class hinge loss of hard labels in nearly the prior's proportions (max-margin clustering).
+    Hinge,
 }
 
 impl Loss {
-    /// Whether it is descended by pseudo-labels.
+    /// Whether it has pseudo-labels that can be held for an epoch.
     pub fn has_labels(self) -> bool {
-        !matches!(self, Self::MutualInformation | Self::Renyi(_))
+        !matches!(self, Self::MutualInformation | Self::Renyi(_) | Self::Hinge)
     }
 }
 
@@ -47,6 +49,7 @@ impl fmt::Display for Loss {
             Self::Renyi(alpha) => write!(f, "renyi:{alpha}"),
             Self::RenyiLabels(alpha) => write!(f, "renyi-labels:{alpha}"),
             Self::Sela => f.write_str("sela"),
+            Self::Hinge => f.write_str("hinge"),
             Self::Miadm(Miadm::Root) => f.write_str("miadm"),
             Self::Miadm(Miadm::Square) => f.write_str("miadm-square"),
             Self::Miadm(Miadm::Exact) => f.write_str("miadm-exact"),
@@ -78,7 +81,7 @@ impl FromStr for Loss {
         let bad = || Error::Parameter {
             name: "loss",
             value: text.to_owned(),
-            must: "strong, weak, mi, renyi:ALPHA (ALPHA >= 0, or inf), renyi-labels:ALPHA (ALPHA > 1), sela, miadm, miadm-square or miadm-exact",
+            must: "strong, weak, mi, renyi:ALPHA (ALPHA >= 0, or inf), renyi-labels:ALPHA (ALPHA > 1), sela, miadm, miadm-square, miadm-exact or hinge",
         };
         let (name, alpha) = match text.split_once(':') {
             Some((name, alpha)) => (name, Some(alpha.parse::<f64>().map_err(|_| bad())?)),
@@ -89,6 +92,7 @@ impl FromStr for Loss {
             ("weak", None) => Ok(Self::Weak),
             ("mi", None) => Ok(Self::MutualInformation),
             ("sela", None) => Ok(Self::Sela),
+            ("hinge", None) => Ok(Self::Hinge),
             ("miadm", None) => Ok(Self::Miadm(Miadm::Root)),
             ("miadm-square", None) => Ok(Self::Miadm(Miadm::Square)),
             ("miadm-exact", None) => Ok(Self::Miadm(Miadm::Exact)),
@@ -263,7 +267,10 @@ impl Params {
         }
         let lambda = self.lambda.unwrap_or(self.default_lambda());
         in_range("lambda", lambda, lambda.is_finite() && lambda >= 0.0, "a finite number, 0 or more")?;
-        let gamma = self.gamma.unwrap_or(GAMMA_TIMES_K / self.k as f64);
+        let gamma = self.gamma.unwrap_or(match self.loss {
+            Loss::Hinge => HINGE_GAMMA_TIMES_K / self.k as f64,
+            _ => GAMMA_TIMES_K / self.k as f64,
+        });
         in_range("gamma", gamma, gamma.is_finite() && gamma >= 0.0, "a finite number, 0 or more")?;
         let rate = self.learning_rate.unwrap_or(self.default_rate());
         in_range("the learning rate", rate, rate.is_finite() && rate > 0.0, "a finite number above 0")?;
@@ -309,7 +316,7 @@ impl Params {
             Loss::Strong | Loss::Weak => 100.0,
             Loss::RenyiLabels(_) => 10.0,
             Loss::Sela => 20.0,
-            Loss::MutualInformation | Loss::Renyi(_) | Loss::Miadm(_) => 1.0,
+            Loss::MutualInformation | Loss::Renyi(_) | Loss::Miadm(_) | Loss::Hinge => 1.0,
         }
     }
 
@@ -318,6 +325,7 @@ impl Params {
             Optimiser::Sgd { momentum } => {
                 let base = match self.loss {
                     Loss::Sela | Loss::RenyiLabels(_) => SGD_RATE_HARD,
+                    Loss::Hinge => return SGD_RATE_HINGE * (1.0 - momentum),
                     _ => SGD_RATE,
                 };
                 base.max(SGD_RATE_PER_CLUSTER * self.k as f64) * (1.0 - momentum)
@@ -330,11 +338,15 @@ impl Params {
 
 /// γ·K by default.
 const GAMMA_TIMES_K: f64 = 2e-4;
+/// The same for the hinge loss, which asks for a lead of one where the others ask for several.
+const HINGE_GAMMA_TIMES_K: f64 = 1e-2;
 /// γ starts so many times larger.
 const ANNEAL: f64 = 8.0;
 const SGD_RATE: f64 = 800.0;
 /// Losses whose labels are nearly hard reach a lower value of themselves with smaller steps.
 const SGD_RATE_HARD: f64 = 300.0;
+/// The hinge loss has gradients of size one until its margin of one is reached.
+const SGD_RATE_HINGE: f64 = 30.0;
 const SGD_RATE_PER_CLUSTER: f64 = 20.0;
 const ADAM_RATE: f64 = 0.3;
 const SMALLEST_BATCH: usize = 256;
@@ -419,6 +431,7 @@ mod tests {
             Loss::Renyi(f64::INFINITY),
             Loss::RenyiLabels(2.0),
             Loss::Sela,
+            Loss::Hinge,
             Loss::Miadm(Miadm::Root),
             Loss::Miadm(Miadm::Square),
             Loss::Miadm(Miadm::Exact),

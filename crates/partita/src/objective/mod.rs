@@ -10,16 +10,18 @@
 
 pub mod decisiveness;
 pub mod fairness;
+mod hinge;
 mod information;
 pub mod norm;
 mod self_labelled;
 
 pub use decisiveness::Decisiveness;
 pub use fairness::Fairness;
+pub use hinge::Hinge;
 pub use information::{MutualInformation, RenyiGradient};
 pub use self_labelled::SelfLabelled;
 
-use crate::pseudo;
+use crate::{balance, pseudo};
 
 /// Predictions of a batch of rows.
 #[derive(Debug, Clone, Copy)]
@@ -75,6 +77,9 @@ pub struct Workspace {
     pub(super) mean: Vec<f64>,
     pub(super) slope: Vec<f64>,
     pub(super) pseudo: pseudo::Workspace,
+    scores: Vec<f32>,
+    labels: Vec<u32>,
+    balance: balance::Workspace,
 }
 
 /// A loss over a batch that the trainer can descend.
