@@ -18,6 +18,8 @@ pub struct Cli {
 pub enum Command {
     /// Cluster the rows of one or several feature files
     Fit(Box<FitArgs>),
+    /// Go on training a model with more rows; clusters keep their numbers
+    Update(UpdateArgs),
     /// Assign rows to the clusters of a model
     Predict(PredictArgs),
     /// Compare predicted labels with the truth: ACC, NMI, ARI
@@ -144,6 +146,8 @@ pub struct FitArgs {
     /// Expected cluster sizes as shares: 0.5,0.3,0.2 or a file, or auto to estimate them [default: equal]
     #[arg(long, value_name = "P1,P2,..|FILE|auto", allow_hyphen_values = true)]
     pub prior: Option<String>,
+    #[command(flatten)]
+    pub sizes: SizeArgs,
     /// Labels known for some rows, -1 or empty for the others
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub known: Option<PathBuf>,
@@ -153,9 +157,9 @@ pub struct FitArgs {
     /// True labels, only to report ACC, NMI and ARI; they never influence the fit
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub truth: Option<PathBuf>,
-    /// Start from this model instead of random weights
+    /// Keep the cluster numbers of this model: start from it if it has as many clusters, and match the result to it
     #[arg(long, value_name = "MODEL", value_hint = ValueHint::FilePath)]
-    pub warm_start: Option<PathBuf>,
+    pub like: Option<PathBuf>,
     /// One JSON object on standard output, nothing else
     #[arg(long)]
     pub json: bool,
@@ -309,6 +313,60 @@ pub struct PredictArgs {
     /// Probabilities of all clusters instead of the cluster of each row
     #[arg(long)]
     pub proba: bool,
+    #[command(flatten)]
+    pub sizes: SizeArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct UpdateArgs {
+    /// A model written by `partita fit`
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub model: PathBuf,
+    #[command(flatten)]
+    pub read: ReadArgs,
+    /// Write the model here [default: over the old one]
+    #[arg(long, short, value_name = "MODEL.safetensors", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// Write each row's cluster here: .csv (with id and confidence) or .npy
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub labels_out: Option<PathBuf>,
+    /// Passes over the rows
+    #[arg(long, default_value_t = 1)]
+    pub epochs: usize,
+    /// True labels, only to report ACC, NMI and ARI
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub truth: Option<PathBuf>,
+    /// One JSON object on standard output, nothing else
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Sizes that the labels must have.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Sizes that are guaranteed")]
+pub struct SizeArgs {
+    /// Give clusters exactly the sizes of the prior: the likeliest labels that have them
+    #[arg(long, value_enum, conflicts_with_all = ["min_size", "max_size"])]
+    pub balance: Option<Balance>,
+    /// Fewest rows of a cluster, or their share if below 1
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub min_size: Option<f64>,
+    /// Most rows of a cluster, or their share if below 1
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub max_size: Option<f64>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Balance {
+    /// Within one row of the prior's sizes
+    Exact,
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
+        _ => Err("a number above 0 is needed: rows, or a share below 1".to_owned()),
+    }
 }
 
 #[derive(Debug, Args)]

@@ -6,6 +6,7 @@ mod failure;
 mod input;
 mod picture;
 mod progress;
+mod sizes;
 mod summary;
 mod table;
 
@@ -30,6 +31,7 @@ fn main() -> ExitCode {
 fn run(cli: Cli) -> anyhow::Result<()> {
     match cli.command {
         Command::Fit(args) => cmd::fit::run(&args),
+        Command::Update(args) => cmd::update::run(&args),
         Command::Predict(args) => cmd::predict::run(&args),
         Command::Evaluate(args) => cmd::evaluate::run(&args),
         Command::Explain(args) => cmd::explain::run(&args),

@@ -1,5 +1,6 @@
 //! A fit told to a person.
 
+use crate::sizes::Balanced;
 use partita::linear::Report;
 use partita::linear::score::Ailment;
 use partita::metrics::Scores;
@@ -9,11 +10,19 @@ use std::path::Path;
 pub type Written<'a> = (&'a str, &'a Path);
 
 /// What came out, line by line.
-pub fn text(report: &Report, metrics: Option<Scores>, written: &[Written<'_>]) -> String {
+pub fn text(
+    report: &Report,
+    balanced: Option<Balanced>,
+    metrics: Option<Scores>,
+    written: &[Written<'_>],
+) -> String {
     let r = report;
     let mut out = format!("{} rows of {} features in {} clusters, {:.2} s\n", r.n, r.m, r.k, r.seconds);
     let mut line = |name: &str, value: String| out += &format!("  {name:<13} {value}\n");
     line("sizes", sizes(&r.cluster_sizes));
+    if let Some(Balanced { moved, .. }) = balanced {
+        line("balance", format!("{moved} rows moved from their most probable cluster"));
+    }
     line("decisiveness", format!("{:.4} nats of doubt a row (0: sure of every row)", r.decisiveness));
     line("fairness", format!("{:.4} nats from the prior (0: sizes as expected)", r.fairness));
     line("margin", format!("{:.2e} smallest, {:.2e} median", r.margin, r.median_margin));
@@ -25,6 +34,9 @@ pub fn text(report: &Report, metrics: Option<Scores>, written: &[Written<'_>]) -
     }
     for ailment in &r.ailments {
         line("warning", describe(*ailment));
+    }
+    if let Some(advice) = &r.advice {
+        line("advice", advice.clone());
     }
     for (what, path) in written {
         line(what, path.display().to_string());
@@ -47,16 +59,14 @@ fn sizes(sizes: &[usize]) -> String {
     format!("{least} to {most}; {used} of {} clusters in use", sizes.len())
 }
 
-/// An ailment and what to do about it.
+/// An ailment.
 fn describe(ailment: Ailment) -> String {
     match ailment {
         Ailment::Dead { cluster } => {
-            format!(
-                "cluster {cluster} is dead: (almost) no row goes there; ask for fewer clusters or more restarts"
-            )
+            format!("cluster {cluster} is dead: (almost) no row goes there")
         }
-        Ailment::Twin { cluster, of } => format!(
-            "cluster {cluster} is a twin of cluster {of}, which wins nearly all rows they share; ask for fewer clusters or more restarts"
-        ),
+        Ailment::Twin { cluster, of } => {
+            format!("cluster {cluster} is a twin of cluster {of}, which wins nearly all rows they share")
+        }
     }
 }

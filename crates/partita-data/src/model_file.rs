@@ -47,6 +47,7 @@ impl ModelFile {
         tensor("weight", vec![k, m], &model.weight);
         tensor("bias", vec![k], &model.bias);
         tensor("average", vec![m], &model.average);
+        tensor("prior", vec![k], &model.prior);
         for (i, view) in model.views.iter().enumerate().filter(|(_, v)| !v.centre.is_empty()) {
             tensor(&format!("centre.{i}"), vec![view.width], &view.centre);
         }
@@ -94,6 +95,7 @@ impl ModelFile {
         let weight = take("weight", &[params.k, m])?;
         let bias = take("bias", &[params.k])?;
         let average = take("average", &[m])?;
+        let prior = take("prior", &[params.k])?;
         let mut views = Vec::with_capacity(records.len());
         for (i, ViewRecord { width, centred, normalise }) in records.into_iter().enumerate() {
             let name = format!("centre.{i}");
@@ -103,10 +105,12 @@ impl ModelFile {
         if params.k < 2 || m == 0 {
             return Err(corrupt(format!("a model of {} clusters and {m} features cannot be", params.k)));
         }
-        if let Some(bad) = [&weight, &bias, &average].iter().flat_map(|t| t.iter()).find(|v| !v.is_finite()) {
+        if let Some(bad) =
+            [&weight, &bias, &average, &prior].iter().flat_map(|t| t.iter()).find(|v| !v.is_finite())
+        {
             return Err(corrupt(format!("a weight is {bad}")));
         }
-        Ok(Self { model: Model { views, weight, bias, average }, params, version })
+        Ok(Self { model: Model { views, weight, bias, average, prior }, params, version })
     }
 }
 

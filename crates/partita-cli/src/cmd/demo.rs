@@ -53,7 +53,7 @@ fn subtitle(metrics: Scores) -> String {
 }
 
 fn text(report: &partita::linear::Report, metrics: Scores, holdings: &[Holding], picture: &Path) -> String {
-    let mut out = summary::text(report, Some(metrics), &[("picture", picture)]);
+    let mut out = summary::text(report, None, Some(metrics), &[("picture", picture)]);
     out += "what the clusters hold (the digits' labels were not used to find them):\n";
     for h in holdings {
         out += &format!("  cluster {}  {:>4} rows, {}\n", h.cluster, h.size, h.words());

@@ -4,6 +4,7 @@ use super::outputs;
 use crate::args::{FitArgs, MethodArgs, OptimiserArg};
 use crate::input::{Opened, labels_of, on_threads};
 use crate::progress::Terminal;
+use crate::sizes::Balanced;
 use crate::summary::{self, Written};
 use anyhow::{Context, Result, bail};
 use partita::linear::{Fit, Input, Optimiser, Params, Prior, Report, Solver, fit};
@@ -17,54 +18,71 @@ use std::path::Path;
 
 /// What `--json` prints.
 #[derive(Serialize)]
-struct Summary<'a> {
+pub struct Summary<'a> {
     #[serde(flatten)]
-    report: &'a Report,
-    metrics: Option<Scores>,
-    params: &'a Params,
-    threads: usize,
+    pub report: &'a Report,
+    pub balance: Option<Balanced>,
+    pub metrics: Option<Scores>,
+    pub params: &'a Params,
+    pub threads: usize,
 }
 
 pub fn run(args: &FitArgs) -> Result<()> {
     outputs::check(args.output.as_deref(), args.labels_out.as_deref(), args.proba_out.as_deref())?;
     let terminal = Terminal::new(!args.json)?;
-    let (params, opened) = (params(args)?, Opened::new(&args.read)?);
+    let opened = Opened::new(&args.read)?;
     let rows = opened.rows()?;
+    let params = params(args, rows.n())?;
     let truth = args.truth.as_deref().map(|path| labels_of(path, rows.n())).transpose()?;
     let known = args.known.as_deref().map(|path| known_labels(path, rows.n(), args.k)).transpose()?;
     let weights = args.weights.as_deref().map(row_weights).transpose()?;
-    let warm_start = args.warm_start.as_deref().map(ModelFile::read).transpose()?;
+    let like = args.like.as_deref().map(ModelFile::read).transpose()?.map(|file| file.model);
     let input = Input {
         widths: rows.widths(),
         weights: weights.as_deref(),
         known: known.as_deref(),
-        warm_start: warm_start.as_ref().map(|file| &file.model),
+        warm_start: like.as_ref().filter(|model| model.k() == args.k),
         memory: args.read.memory,
         ..Input::new(&rows)
     };
     on_threads(args.read.threads, || {
-        let found = fit(&input, &params, &terminal)?;
+        let mut found = fit(&input, &params, &terminal)?;
         terminal.finish();
         if found.report.stop == StopReason::Interrupted {
             return Err(partita::Error::Interrupted.into());
         }
+        if let Some(like) = &like {
+            found.number_like(like, &rows)?;
+        }
+        let balanced = balance(args, &mut found, &rows)?;
         let metrics = truth.as_ref().map(|t| scores(&t.values, &found.labels)).transpose()?;
         write_outputs(args, &params, &found, &opened)?;
         if args.json {
             let threads = rayon::current_num_threads();
-            let summary = Summary { report: &found.report, metrics, params: &params, threads };
+            let summary =
+                Summary { report: &found.report, balance: balanced, metrics, params: &params, threads };
             outputs::print_json(&summary)
         } else {
-            outputs::print(&summary::text(&found.report, metrics, &written(args)))
+            outputs::print(&summary::text(&found.report, balanced, metrics, &written(args)))
         }
     })?
+}
+
+/// Replace the labels by those of the sizes that were asked for, if any were.
+fn balance(args: &FitArgs, found: &mut Fit, rows: &dyn Rows) -> Result<Option<Balanced>> {
+    let Some(assignment) = args.sizes.balance(&found.model, rows)? else { return Ok(None) };
+    let moved = found.labels.iter().zip(&assignment.labels).filter(|(a, b)| a != b).count();
+    found.labels = assignment.labels;
+    found.report.cluster_sizes.fill(0);
+    found.labels.iter().for_each(|l| found.report.cluster_sizes[*l as usize] += 1);
+    Ok(Some(Balanced { moved, gap: assignment.balanced.gap / rows.n() as f64 }))
 }
 
 fn write_outputs(args: &FitArgs, params: &Params, found: &Fit, opened: &Opened) -> Result<()> {
     let rows = opened.rows()?;
     if args.labels_out.is_some() || args.proba_out.is_some() {
         let (labels, proba) = (args.labels_out.as_deref(), args.proba_out.as_deref());
-        outputs::predictions(&found.model, &rows, opened.ids(), labels, proba)?;
+        outputs::predictions(&found.model, &rows, opened.ids(), Some(&found.labels), (labels, proba))?;
     }
     if let Some(path) = &args.output {
         ModelFile::new(found.model.clone(), params.clone()).write(path)?;
@@ -73,14 +91,14 @@ fn write_outputs(args: &FitArgs, params: &Params, found: &Fit, opened: &Opened) 
 }
 
 /// The options of the fit from the arguments.
-fn params(args: &FitArgs) -> Result<Params> {
+fn params(args: &FitArgs, n: usize) -> Result<Params> {
     let MethodArgs { lambda, gamma, epochs, batch, learning_rate, polish, .. } = args.method;
     let method = &args.method;
     Ok(Params {
         loss: method.loss,
         lambda,
         gamma,
-        prior: prior(args)?,
+        prior: prior(args, n)?,
         prepare: method.prepare.into(),
         dims: method.dims,
         init: method.init.into(),
@@ -105,10 +123,11 @@ fn params(args: &FitArgs) -> Result<Params> {
 }
 
 /// What the arguments say about sizes.
-fn prior(args: &FitArgs) -> Result<Prior> {
+fn prior(args: &FitArgs, n: usize) -> Result<Prior> {
+    let limited = args.sizes.prior(n, args.k)?;
     match args.prior.as_deref() {
-        None => Ok(Prior::Uniform),
-        Some("auto") => Ok(Prior::unknown(args.k)),
+        None => Ok(limited.unwrap_or_default()),
+        Some("auto") => Ok(limited.unwrap_or(Prior::unknown(args.k))),
         Some(text) => Ok(Prior::Given(shares(text)?)),
     }
 }

@@ -7,3 +7,4 @@ pub mod explain;
 pub mod fit;
 pub mod outputs;
 pub mod predict;
+pub mod update;

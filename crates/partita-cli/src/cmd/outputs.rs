@@ -65,13 +65,13 @@ fn extension(path: &Path) -> String {
     path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase()
 }
 
-/// Predict all rows once and write what was asked for.
+/// Predict all rows once and write what was asked for; `balanced` labels take the place of the most probable ones.
 pub fn predictions(
     model: &Model,
     rows: &dyn Rows,
     ids: Option<&[String]>,
-    labels_out: Option<&Path>,
-    proba_out: Option<&Path>,
+    balanced: Option<&[u32]>,
+    (labels_out, proba_out): (Option<&Path>, Option<&Path>),
 ) -> Result<()> {
     let mut writer = proba_out.map(|path| NpyWriter::create(path, model.k())).transpose()?;
     let mut labels = Vec::new();
@@ -81,9 +81,10 @@ pub fn predictions(
             writer.push(&block.proba)?;
         }
         if labels_out.is_some() {
-            let sure = block.proba.chunks_exact(model.k()).zip(&block.labels);
+            let chosen = balanced.map_or(&*block.labels, |all| &all[block.start..][..block.labels.len()]);
+            let sure = block.proba.chunks_exact(model.k()).zip(chosen);
             confidence.extend(sure.map(|(p, &label)| p[label as usize]));
-            labels.extend(block.labels.iter().map(|&l| l as i32));
+            labels.extend(chosen.iter().map(|&l| l as i32));
         }
         Ok(())
     })?;

@@ -20,17 +20,27 @@ pub fn run(args: &PredictArgs) -> Result<()> {
     let rows = opened.rows()?;
     on_threads(args.read.threads, || {
         let interruptible = Interruptible { rows: &rows, terminal: &terminal };
-        let done = if args.output.is_some() {
-            outputs::predictions(&model, &interruptible, opened.ids(), labels, proba)
-        } else {
-            print_table(&model, &interruptible, opened.ids(), args.proba)
+        let done = || -> Result<()> {
+            let balanced = args.sizes.balance(&model, &interruptible)?.map(|found| found.labels);
+            let balanced = balanced.as_deref();
+            if args.output.is_some() {
+                outputs::predictions(&model, &interruptible, opened.ids(), balanced, (labels, proba))
+            } else {
+                print_table(&model, &interruptible, opened.ids(), balanced, args.proba)
+            }
         };
-        done.with_context(|| format!("{} on {}", args.model.display(), args.read.data[0].display()))
+        done().with_context(|| format!("{} on {}", args.model.display(), args.read.data[0].display()))
     })?
 }
 
 /// CSV on standard output, block by block.
-fn print_table(model: &Model, rows: &dyn Rows, ids: Option<&[String]>, proba: bool) -> Result<()> {
+fn print_table(
+    model: &Model,
+    rows: &dyn Rows,
+    ids: Option<&[String]>,
+    balanced: Option<&[u32]>,
+    proba: bool,
+) -> Result<()> {
     let mut text = String::from(if ids.is_some() { "id" } else { "row" });
     match proba {
         true => (0..model.k()).try_for_each(|c| write!(text, ",p{c}"))?,
@@ -41,6 +51,7 @@ fn print_table(model: &Model, rows: &dyn Rows, ids: Option<&[String]>, proba: bo
     model.predict_each(rows, |block| {
         for (i, (p, &label)) in block.proba.chunks_exact(model.k()).zip(&block.labels).enumerate() {
             let row = block.start + i;
+            let label = balanced.map_or(label, |all| all[row]);
             text += &ids.map_or_else(|| row.to_string(), |ids| partita_data::csv_cell(&ids[row]));
             match proba {
                 true => p.iter().for_each(|p| text += &format!(",{p}")),

@@ -1,36 +1,63 @@
-//! Numbering clusters after known labels: the one-to-one matching under which most known rows are right.
+//! Numbering clusters: after known labels, or after the clusters of another model.
 
+use super::fit::Fit;
+use super::model::Model;
 use super::score::census;
 use super::source::Batch;
 use super::train::Head;
 use crate::error::Result;
-use crate::metrics::matching;
+use crate::metrics::{Label, matching};
+use crate::rows::Rows;
 
-/// The restart with its clusters renumbered to fit the known labels of these rows as well as possible. Clusters that no known
-/// row speaks for take the numbers that are left.
+/// The restart with its clusters renumbered to fit the known labels of these rows as well as possible.
 pub fn align(head: &Head, known: &Batch) -> Result<Head> {
     let k = head.bias.len();
     let (_, labels) = census(head, known);
-    let truth = known.marks().known.unwrap_or(&[]);
-    let matching = matching(truth, &labels)?;
+    let number = numbers(known.marks().known.unwrap_or(&[]), &labels, k)?;
+    Ok(Head { weight: renumbered(&head.weight, &number), bias: renumbered(&head.bias, &number) })
+}
+
+impl Fit {
+    /// Renumber the clusters so that as many rows as possible keep the number that `other` gives them. Clusters that are new take
+    /// numbers that are free.
+    pub fn number_like(&mut self, other: &Model, rows: &dyn Rows) -> Result<()> {
+        let number = numbers(&other.predict(rows)?, &self.labels, self.model.k())?;
+        let model = &mut self.model;
+        for values in [&mut model.weight, &mut model.bias, &mut model.prior] {
+            *values = renumbered(values, &number);
+        }
+        self.labels.iter_mut().for_each(|l| *l = number[*l as usize] as u32);
+        self.report.cluster_sizes = renumbered(&self.report.cluster_sizes, &number);
+        self.report.prior = renumbered(&self.report.prior, &number);
+        self.report.ailments.iter_mut().for_each(|a| a.renumber(&number));
+        Ok(())
+    }
+}
+
+/// For each of `k` clusters the number under which most rows have the label given to them. Clusters that no row speaks for keep
+/// their own number if it is free, so that nothing is renumbered without need, and take one that is left otherwise.
+fn numbers<L: Label>(given: &[L], labels: &[u32], k: usize) -> Result<Vec<usize>> {
+    let matching = matching(given, labels)?;
     let mut number: Vec<Option<usize>> =
-        (0..k).map(|c| matching.class_of(c as u64).map(|l| l as usize)).collect();
+        (0..k).map(|c| matching.class_of(c as u64).map(|l| l as usize).filter(|l| *l < k)).collect();
     let mut left: Vec<usize> = (0..k).filter(|l| !number.contains(&Some(*l))).rev().collect();
-    // A cluster keeps its own number if that is free, so that nothing is renumbered without need.
     for (c, number) in number.iter_mut().enumerate() {
         if number.is_none() && left.contains(&c) {
             *number = Some(c);
             left.retain(|l| *l != c);
         }
     }
-    let number: Vec<usize> = number.into_iter().map(|n| n.or_else(|| left.pop()).unwrap_or(0)).collect();
-    let m = head.weight.len() / k;
-    let mut aligned = head.clone();
-    for (from, to) in number.into_iter().enumerate() {
-        aligned.weight[to * m..(to + 1) * m].copy_from_slice(&head.weight[from * m..(from + 1) * m]);
-        aligned.bias[to] = head.bias[from];
+    Ok(number.into_iter().map(|n| n.or_else(|| left.pop()).unwrap_or(0)).collect())
+}
+
+/// The parts of `values`, one for each cluster, in the order of their new numbers.
+fn renumbered<T: Copy>(values: &[T], number: &[usize]) -> Vec<T> {
+    let part = values.len() / number.len();
+    let mut out = values.to_vec();
+    for (from, to) in number.iter().enumerate() {
+        out[to * part..(to + 1) * part].copy_from_slice(&values[from * part..(from + 1) * part]);
     }
-    Ok(aligned)
+    out
 }
 
 #[cfg(test)]

@@ -62,8 +62,28 @@ pub struct Report {
     pub trace: Vec<f64>,
     /// Clusters that are not alive, after all attempts to start them again.
     pub ailments: Vec<Ailment>,
+    /// What to change, if clusters are lost.
+    pub advice: Option<String>,
     /// Seconds from the first read to the last label.
     pub seconds: f64,
+}
+
+/// Lost clusters have two causes: nothing holds them, or the rows have no room for so many.
+fn advice(report: &Report, params: &Params, lambda: f64) -> Option<String> {
+    let (lost, k) = (report.ailments.len(), report.k);
+    if lost == 0 {
+        return None;
+    }
+    let usual = Params { lambda: None, ..params.clone() }.check(report.n).map_or(lambda, |c| c.lambda);
+    let in_use = report.cluster_sizes.iter().filter(|s| **s > 0).count();
+    Some(if lambda < usual {
+        format!(
+            "{lost} of {k} clusters are lost because fairness weighs too little to hold them (lambda = {lambda}): \
+             without it one cluster for all rows is the most decisive answer; use lambda = {usual}"
+        )
+    } else {
+        format!("{lost} of {k} clusters are lost; ask for at most {in_use} clusters, or for more restarts")
+    })
 }
 
 /// One restart of a fit.
@@ -92,7 +112,8 @@ pub fn fit(input: &Input<'_>, params: &Params, observer: &dyn Observer) -> Resul
     let began = Instant::now();
     input.check(params.k)?;
     let mut checked = params.check(input.rows.n())?;
-    let mut preparation = Preparation::fit(input.rows, &input.widths, params.prepare, observer)?;
+    let views = input.warm_start.map(|model| &*model.views);
+    let mut preparation = Preparation::fit_views(input.rows, &input.widths, params.prepare, views, observer)?;
     check_distinct(input.rows, params.k)?;
     preparation.reduce(input.rows, params.dims, params.seed)?;
     let source = Source::new(input, &preparation)?;
@@ -103,13 +124,20 @@ pub fn fit(input: &Input<'_>, params: &Params, observer: &dyn Observer) -> Resul
     let run = Run { params, checked: &checked, source: &source, observer, warm: None };
     let outcome = run.train()?;
     let (weight, bias) = preparation.fold(&outcome.head.weight, &outcome.head.bias);
-    let model = Model { views: preparation.views.clone(), weight, bias, average: preparation.mean.clone() };
+    let model = Model {
+        views: preparation.views.clone(),
+        weight,
+        bias,
+        average: preparation.mean.clone(),
+        prior: checked.prior.iter().map(|&u| u as f32).collect(),
+    };
     drop(source);
     let labels = model.predict(input.rows)?;
     let mut report = outcome.report;
     for &label in &labels {
         report.cluster_sizes[label as usize] += 1;
     }
+    report.advice = advice(&report, params, checked.lambda);
     report.seconds = began.elapsed().as_secs_f64();
     Ok(Fit { model, labels, report })
 }

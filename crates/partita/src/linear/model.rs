@@ -2,6 +2,7 @@
 
 use super::kernel;
 use super::prepare::{View, apply_views, centre_block};
+use crate::balance::{self, Assignment, Bounds};
 use crate::error::{Error, Result};
 use crate::rows::{Rows, check_finite};
 use ndarray::Array2;
@@ -21,6 +22,8 @@ pub struct Model {
     pub bias: Vec<f32>,
     /// The mean training row after the views, `[m]`: what explanations are relative to.
     pub average: Vec<f32>,
+    /// The prior over the sizes of clusters, `[k]`.
+    pub prior: Vec<f32>,
 }
 
 /// Space for one block of rows, used again for the next.
@@ -95,21 +98,27 @@ impl Model {
     }
 
     fn predict_block(&self, rows: &dyn Rows, start: usize, buffers: &mut Buffers) -> Result<Predictions> {
+        let mut proba = self.logits_of(rows, start, buffers)?;
+        kernel::softmax_rows(&mut proba, self.k());
+        let labels = proba.chunks_exact(self.k()).map(decide).collect();
+        Ok(Predictions { start, proba, labels })
+    }
+
+    /// Logits of the block of raw rows from `start` on.
+    fn logits_of(&self, rows: &dyn Rows, start: usize, buffers: &mut Buffers) -> Result<Vec<f32>> {
         let (k, m) = (self.k(), self.m());
         let count = BLOCK.min(rows.n() - start);
         let Buffers { block, factors } = buffers;
         block.resize(count * m, 0.0);
         rows.read(start, block)?;
-        let mut proba = vec![0.0; count * k];
-        self.logits(block, factors, &mut proba);
+        let mut z = vec![0.0; count * k];
+        self.logits(block, factors, &mut z);
         // A feature that is not finite leaves no logit of its row finite, so that only then the rows are looked at.
-        if proba.iter().any(|z| !z.is_finite()) {
+        if z.iter().any(|z| !z.is_finite()) {
             rows.read(start, block)?;
             check_finite(block, m, start)?;
         }
-        kernel::softmax_rows(&mut proba, k);
-        let labels = proba.chunks_exact(k).map(decide).collect();
-        Ok(Predictions { start, proba, labels })
+        Ok(z)
     }
 
     /// Predict all rows, block after block in order, on all threads; `sink` gets each block.
@@ -142,6 +151,27 @@ impl Model {
             Ok(())
         })?;
         Ok(labels)
+    }
+
+    /// The likeliest labels whose sizes are within bounds: Σ ln σ is as large as it can be. Holds ln σ of all rows in memory.
+    pub fn predict_balanced(&self, rows: &dyn Rows, bounds: &Bounds) -> Result<Assignment> {
+        self.check_width(rows)?;
+        let k = self.k();
+        let mut log_proba = vec![0.0; rows.n() * k];
+        log_proba.par_chunks_mut(BLOCK * k).enumerate().try_for_each_init(
+            Buffers::default,
+            |buffers, (block, out)| {
+                out.copy_from_slice(&self.logits_of(rows, block * BLOCK, buffers)?);
+                // Differences within a row are all that counts; the largest as 0 keeps the others accurate.
+                for row in out.chunks_exact_mut(k) {
+                    let top = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+                    row.iter_mut().for_each(|z| *z -= top);
+                }
+                Ok::<_, Error>(())
+            },
+        )?;
+        rows.release();
+        balance::assign(&log_proba, k, bounds)
     }
 
     /// Probabilities of all clusters for each row, `[n, k]`.
@@ -231,7 +261,13 @@ mod tests {
     fn model(normalise: bool) -> Model {
         let view = View { width: 4, centre: vec![1.0, -2.0, 0.5, 3.0], normalise };
         let weight = (0..12).map(|i| (i as f32 * 0.9).sin() * 3.0).collect();
-        Model { views: vec![view], weight, bias: vec![0.2, -0.1, 0.4], average: vec![0.1, 0.2, -0.1, 0.0] }
+        Model {
+            views: vec![view],
+            weight,
+            bias: vec![0.2, -0.1, 0.4],
+            average: vec![0.1, 0.2, -0.1, 0.0],
+            prior: vec![0.5, 0.25, 0.25],
+        }
     }
 
     fn rows() -> Array2<f32> {
@@ -265,7 +301,7 @@ mod tests {
         let (rows, model) = (rows(), model(false));
         let (weight, bias) = model.affine().unwrap();
         let plain = View { width: 4, centre: Vec::new(), normalise: false };
-        let raw = Model { views: vec![plain], weight, bias, average: vec![0.0; 4] };
+        let raw = Model { views: vec![plain], weight, bias, ..model.clone() };
         let pairs = (model.predict_proba(&rows.view()).unwrap(), raw.predict_proba(&rows.view()).unwrap());
         pairs.0.iter().zip(&pairs.1).for_each(|(a, b)| assert!((a - b).abs() < 1e-5, "{a} {b}"));
     }
@@ -292,6 +328,18 @@ mod tests {
             let scaled = model.predict_proba(&rows.mapv(|v| v * scale).view()).unwrap();
             plain.iter().zip(&scaled).for_each(|(a, b)| assert!((a - b).abs() < 1e-5, "{a} {b}"));
         }
+    }
+
+    #[test]
+    fn balanced_labels_have_their_sizes_and_move_the_least_sure_rows() {
+        let (rows, model) = (rows(), model(true));
+        let free = model.predict(&rows.view()).unwrap();
+        let bounds = Bounds::exact(&[0.2, 0.5, 0.3], 300).unwrap();
+        let found = model.predict_balanced(&rows.view(), &bounds).unwrap();
+        let size = |labels: &[u32], c: u32| labels.iter().filter(|l| **l == c).count();
+        assert_eq!([0, 1, 2].map(|c| size(&found.labels, c)), [60, 150, 90]);
+        let any = Bounds::between(0, 300, 3).unwrap();
+        assert_eq!(model.predict_balanced(&rows.view(), &any).unwrap().labels, free);
     }
 
     #[test]

@@ -175,6 +175,17 @@ impl Preparation {
     ///
     /// Values that are not finite are found here, in the first pass over the data.
     pub fn fit(data: &dyn Rows, widths: &[usize], how: Prepare, observer: &dyn Observer) -> Result<Self> {
+        Self::fit_views(data, widths, how, None, observer)
+    }
+
+    /// The same with views that are given: those of a model to start from, whose weights are for rows seen so.
+    pub fn fit_views(
+        data: &dyn Rows,
+        widths: &[usize],
+        how: Prepare,
+        given: Option<&[View]>,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
         let n = data.n() as f64;
         let mut views: Vec<View> =
             widths.iter().map(|&width| View { width, centre: Vec::new(), normalise: false }).collect();
@@ -192,6 +203,9 @@ impl Preparation {
             view.normalise = kind.normalises();
             kinds.push(kind);
             at = part.end;
+        }
+        if let Some(given) = given {
+            views = given.to_vec();
         }
         let moments = moments(data, &views, observer)?;
         let mean: Vec<f64> = match how {

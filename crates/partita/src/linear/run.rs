@@ -361,6 +361,7 @@ impl Run<'_> {
             stop,
             trace,
             ailments: chosen.ailments.clone(),
+            advice: None,
             seconds: 0.0,
         })
     }

@@ -31,6 +31,14 @@ pub enum Ailment {
 }
 
 impl Ailment {
+    /// Follow clusters that get new numbers.
+    pub(super) fn renumber(&mut self, number: &[usize]) {
+        match self {
+            Self::Dead { cluster } => *cluster = number[*cluster],
+            Self::Twin { cluster, of } => (*cluster, *of) = (number[*cluster], number[*of]),
+        }
+    }
+
     /// The cluster that is ill.
     pub fn cluster(self) -> usize {
         match self {

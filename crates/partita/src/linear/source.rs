@@ -46,6 +46,12 @@ impl<'a> Input<'a> {
         if width != m {
             return Err(Error::Width { expected: width, found: m });
         }
+        if let Some(model) = self.warm_start {
+            let views: Vec<usize> = model.views.iter().map(|v| v.width).collect();
+            if views != self.widths {
+                return Err(Error::Width { expected: model.m(), found: m });
+            }
+        }
         if let Some(w) = self.weights {
             same_length("the row weights", w.len(), n)?;
             if let Some(row) = w.iter().position(|w| !w.is_finite() || *w <= 0.0) {

@@ -1,0 +1,61 @@
+//! Sizes that labels must have, from the arguments.
+
+use crate::args::SizeArgs;
+use anyhow::{Result, bail};
+use partita::balance::{Assignment, Bounds};
+use partita::linear::{Model, Prior};
+use partita::rows::Rows;
+use serde::Serialize;
+
+/// How labels were given the sizes that were asked for.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Balanced {
+    /// Rows that are not in their most probable cluster.
+    pub moved: usize,
+    /// No labels of such sizes have a mean ln σ larger by more than this.
+    pub gap: f64,
+}
+
+impl SizeArgs {
+    /// Fewest and most rows of a cluster, if any limit was given.
+    fn limits(&self, n: usize) -> Option<(usize, usize)> {
+        if self.min_size.is_none() && self.max_size.is_none() {
+            return None;
+        }
+        // A share of the rows, or rows; inwards, so that the limit holds.
+        let rows = |size: f64| if size < 1.0 { size * n as f64 } else { size };
+        let least = self.min_size.map_or(0, |size| rows(size).ceil() as usize);
+        let most = self.max_size.map_or(n, |size| rows(size).floor() as usize);
+        Some((least, most))
+    }
+
+    /// What limits say about the prior of a fit: sizes are estimated within them.
+    pub fn prior(&self, n: usize, k: usize) -> Result<Option<Prior>> {
+        let Some((least, most)) = self.limits(n) else { return Ok(None) };
+        if k * least > n || k * most < n || least > most {
+            bail!(
+                "{n} rows cannot be split into {k} clusters of {least} to {most} rows each; \
+                 change --min-size, --max-size or -k"
+            );
+        }
+        let share = |rows: usize| rows as f64 / n as f64;
+        let equal = 1.0 / k as f64;
+        let Prior::Estimated { least: floor, .. } = Prior::unknown(k) else { return Ok(None) };
+        Ok(Some(Prior::Estimated { least: share(least).clamp(floor, equal), most: share(most).max(equal) }))
+    }
+
+    /// Labels of the asked sizes, if any were asked for.
+    pub fn balance(&self, model: &Model, rows: &dyn Rows) -> Result<Option<Assignment>> {
+        let (n, k) = (rows.n(), model.k());
+        let bounds = match (self.balance, self.limits(n)) {
+            (Some(_), _) => {
+                let total: f64 = model.prior.iter().map(|&u| f64::from(u)).sum();
+                let prior: Vec<f64> = model.prior.iter().map(|&u| f64::from(u) / total).collect();
+                Bounds::exact(&prior, n)?
+            }
+            (None, Some((least, most))) => Bounds::between(least, most, k)?,
+            (None, None) => return Ok(None),
+        };
+        Ok(Some(model.predict_balanced(rows, &bounds)?))
+    }
+}
