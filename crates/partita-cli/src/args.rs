@@ -4,6 +4,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use partita::compare::Contender;
 use partita::linear::{Dims, Init, Loss, Prepare, Refresh};
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 /// Cluster by deciding: decisive, fair, max-margin clusters of feature vectors, without labels.
@@ -28,6 +29,8 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Run many clustering methods on the same rows and seeds, and tabulate what they reach
     Compare(CompareArgs),
+    /// Find the number of clusters that different parts of the rows agree on
+    ChooseK(ChooseArgs),
     /// Cluster the handwritten digits that come with Partita and draw the result
     Demo(DemoArgs),
     /// Print a completion script for a shell
@@ -106,6 +109,55 @@ pub struct CompareArgs {
     /// Write the result here instead of printing it
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct ChooseArgs {
+    #[command(flatten)]
+    pub read: ReadArgs,
+    /// Numbers of clusters to try, both ends included
+    #[arg(long, value_name = "A..B", value_parser = range, default_value = "2..20")]
+    pub range: RangeInclusive<usize>,
+    /// Weights of fairness to try with each
+    #[arg(long, value_delimiter = ',', value_name = "L1,L2,..")]
+    pub lambda: Vec<f64>,
+    /// Weights of the squared norm to try with each
+    #[arg(long, value_delimiter = ',', value_name = "G1,G2,..")]
+    pub gamma: Vec<f64>,
+    /// Clusters may differ in size: estimate their sizes in every fit (about ten times slower)
+    #[arg(long)]
+    pub unequal: bool,
+    /// Random splits of the rows
+    #[arg(long, default_value_t = 5)]
+    pub splits: usize,
+    /// Independent starts of every fit
+    #[arg(long, short, default_value_t = 4, value_name = "R")]
+    pub restarts: usize,
+    /// Seed of all random choices
+    #[arg(long, short, default_value_t = 0, value_name = "S")]
+    pub seed: u64,
+    /// How rows are prepared
+    #[arg(long, value_enum, default_value_t = PrepareArg::Auto)]
+    pub prepare: PrepareArg,
+    /// Draw the curves here
+    #[arg(long, value_name = "FILE.svg", value_hint = ValueHint::FilePath)]
+    pub picture: Option<PathBuf>,
+    /// Form of the result
+    #[arg(long, value_enum, default_value_t = Format::Md)]
+    pub format: Format,
+    /// Write the result here instead of printing it
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+}
+
+/// `2..30`, both ends included.
+fn range(text: &str) -> Result<RangeInclusive<usize>, String> {
+    let ends =
+        text.split_once("..").map(|(a, b)| (a.trim().parse(), b.trim().trim_start_matches('=').parse()));
+    match ends {
+        Some((Ok(a), Ok(b))) if 2 <= a && a <= b => Ok(a..=b),
+        _ => Err("a range such as 2..30 is needed, from at least 2".to_owned()),
+    }
 }
 
 /// Form of a table.

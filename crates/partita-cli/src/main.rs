@@ -2,6 +2,7 @@
 
 mod args;
 mod cmd;
+mod curve;
 mod failure;
 mod input;
 mod picture;
@@ -36,6 +37,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Evaluate(args) => cmd::evaluate::run(&args),
         Command::Explain(args) => cmd::explain::run(&args),
         Command::Compare(args) => cmd::compare::run(&args),
+        Command::ChooseK(args) => cmd::choose_k::run(&args),
         Command::Demo(args) => cmd::demo::run(&args),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -1,6 +1,7 @@
 //! Discriminative entropy clustering.
 
 pub mod balance;
+pub mod choose;
 pub mod compare;
 pub mod entropy;
 pub mod error;

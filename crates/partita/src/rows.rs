@@ -104,6 +104,39 @@ impl Rows for SideBySide<'_> {
     }
 }
 
+/// Some of the rows.
+pub struct Subset<'a> {
+    rows: &'a dyn Rows,
+    chosen: Vec<usize>,
+}
+
+impl<'a> Subset<'a> {
+    /// The rows at these indices, in this order.
+    pub fn new(rows: &'a dyn Rows, chosen: Vec<usize>) -> Self {
+        Self { rows, chosen }
+    }
+}
+
+impl Rows for Subset<'_> {
+    fn n(&self) -> usize {
+        self.chosen.len()
+    }
+    fn m(&self) -> usize {
+        self.rows.m()
+    }
+    fn read(&self, start: usize, out: &mut [f32]) -> Result<()> {
+        let count = out.len() / self.m().max(1);
+        self.rows.gather(&self.chosen[start..start + count], out)
+    }
+    fn gather(&self, rows: &[usize], out: &mut [f32]) -> Result<()> {
+        let chosen: Vec<usize> = rows.iter().map(|&row| self.chosen[row]).collect();
+        self.rows.gather(&chosen, out)
+    }
+    fn release(&self) {
+        self.rows.release();
+    }
+}
+
 /// The first value of a block that is NaN or infinite, as an error that names its row and column.
 pub fn check_finite(block: &[f32], m: usize, first_row: usize) -> Result<()> {
     // A fold without early exit vectorises; the position is looked for only when there is one.
@@ -137,6 +170,18 @@ mod tests {
         let short = ndarray::arr2(&[[1.0f32]]);
         let short = short.view();
         assert!(SideBySide::new(vec![&a, &short]).is_err());
+    }
+
+    #[test]
+    fn a_subset_reads_its_rows_in_its_order() {
+        let all = ndarray::arr2(&[[1.0f32, 2.0], [3.0, 4.0], [5.0, 6.0]]);
+        let all = all.view();
+        let some = Subset::new(&all, vec![2, 0]);
+        let mut out = vec![0.0; 4];
+        some.read(0, &mut out).unwrap();
+        assert_eq!(out, [5.0, 6.0, 1.0, 2.0]);
+        some.gather(&[1, 1], &mut out).unwrap();
+        assert_eq!(out, [1.0, 2.0, 1.0, 2.0]);
     }
 
     #[test]

@@ -1,0 +1,143 @@
+//! `partita choose-k`.
+
+use super::outputs;
+use crate::args::{ChooseArgs, Format};
+use crate::curve;
+use crate::input::{Opened, on_threads};
+use crate::progress::Terminal;
+use crate::table::Table;
+use anyhow::Result;
+use partita::choose::{Candidate, Choice, choose};
+use partita::compare::Spread;
+use partita::linear::{Input, Params, Prior};
+
+pub fn run(args: &ChooseArgs) -> Result<()> {
+    for path in [&args.output, &args.picture].into_iter().flatten() {
+        outputs::check_text(path)?;
+    }
+    let terminal = Terminal::new(args.format != Format::Json || args.output.is_some())?;
+    let opened = Opened::new(&args.read)?;
+    let rows = opened.rows()?;
+    let input = Input { widths: rows.widths(), memory: args.read.memory, ..Input::new(&rows) };
+    let candidates = candidates(args);
+    on_threads(args.read.threads, || {
+        let choice = choose(&input, &candidates, args.splits, &terminal)?;
+        terminal.finish();
+        if let Some(path) = &args.picture {
+            outputs::text(Some(path), &picture(&choice))?;
+        }
+        let text = match args.format {
+            Format::Json => serde_json::to_string_pretty(&choice)? + "\n",
+            Format::Md => table(&choice).markdown(),
+            Format::Csv => table(&choice).csv(),
+            Format::Html => {
+                table(&choice).html().replace("</table>", &format!("</table>{}", picture(&choice)))
+            }
+        };
+        outputs::text(args.output.as_deref(), &text)
+    })?
+}
+
+/// Every number of clusters with every λ and γ.
+fn candidates(args: &ChooseArgs) -> Vec<Params> {
+    let or_default = |values: &[f64]| -> Vec<Option<f64>> {
+        if values.is_empty() { vec![None] } else { values.iter().copied().map(Some).collect() }
+    };
+    let mut all = Vec::new();
+    for k in args.range.clone() {
+        for lambda in or_default(&args.lambda) {
+            for gamma in or_default(&args.gamma) {
+                let prior = if args.unequal { Prior::unknown(k) } else { Prior::Uniform };
+                let (restarts, seed, prepare) = (args.restarts, args.seed, args.prepare.into());
+                all.push(Params { lambda, gamma, prior, restarts, seed, prepare, ..Params::new(k) });
+            }
+        }
+    }
+    all
+}
+
+/// Whether the candidates differ in more than K.
+fn has_weights(choice: &Choice) -> bool {
+    choice.candidates.iter().any(|c| c.lambda.is_some() || c.gamma.is_some())
+}
+
+fn name(candidate: &Candidate, weights: bool) -> String {
+    let mut text = candidate.k.to_string();
+    if weights {
+        let value = |v: Option<f64>| v.map_or_else(|| "default".to_owned(), |v| v.to_string());
+        text += &format!(", λ {}, γ {}", value(candidate.lambda), value(candidate.gamma));
+    }
+    text
+}
+
+fn table(choice: &Choice) -> Table {
+    let weights = has_weights(choice);
+    let cell = |values: &[f64]| {
+        Spread::of(values.iter().copied())
+            .map_or_else(String::new, |s| format!("{:.3} ± {:.3}", s.mean, s.sd))
+    };
+    let row = |(at, c): (usize, &Candidate)| {
+        let mark = match at {
+            at if at == choice.best => "recommended",
+            at if choice.plausible.contains(&at) => "plausible",
+            _ => "",
+        };
+        vec![name(c, weights), cell(&c.stability), cell(&c.loss), cell(&c.prediction), mark.to_owned()]
+    };
+    Table {
+        title: recommendation(choice),
+        headings: vec!["K", "stability", "held-out loss", "prediction", ""],
+        rows: choice.candidates.iter().enumerate().map(row).collect(),
+        notes: vec![
+            "Stability: ARI between two models fitted to different rows, on rows that neither saw; it decides. \
+             Held-out loss: doubt and unfairness on such rows, 0 to 1, lower is better. Prediction: accuracy of a \
+             classifier that learned the labels of some rows, on others."
+                .to_owned(),
+        ],
+    }
+}
+
+/// One sentence, with how sure it is.
+fn recommendation(choice: &Choice) -> String {
+    let weights = has_weights(choice);
+    let best = choice.chosen();
+    let mut text = format!("K = {}", name(best, weights));
+    let others: Vec<String> = choice
+        .plausible
+        .iter()
+        .filter(|at| **at != choice.best)
+        .map(|at| name(&choice.candidates[*at], weights))
+        .collect();
+    let wins = format!("most stable in {:.0} % of the splits", 100.0 * choice.support);
+    text += &match (others.is_empty(), best.stability_spread().mean) {
+        (_, mean) if mean < UNSTABLE => {
+            format!(
+                ", but weakly: even there two fits agree only to {mean:.2}; the rows may have no clusters of equal size"
+            )
+        }
+        (true, _) => format!(": {wins}, and clearly so"),
+        (false, _) => format!(": {wins}; not clearly better than {}", others.join(", ")),
+    };
+    text
+}
+
+/// Below this agreement no number of clusters is really found again.
+const UNSTABLE: f64 = 0.5;
+
+fn picture(choice: &Choice) -> String {
+    let x: Vec<f64> = match has_weights(choice) {
+        true => (1..=choice.candidates.len()).map(|at| at as f64).collect(),
+        false => choice.candidates.iter().map(|c| c.k as f64).collect(),
+    };
+    let spreads = |values: fn(&Candidate) -> &Vec<f64>| -> Vec<Spread> {
+        let spread = |c: &Candidate| Spread::of(values(c).iter().copied());
+        choice.candidates.iter().map(|c| spread(c).unwrap_or(Spread { mean: 0.0, sd: 0.0 })).collect()
+    };
+    let lines = [
+        ("stability", spreads(|c| &c.stability)),
+        ("prediction", spreads(|c| &c.prediction)),
+        ("held-out loss", spreads(|c| &c.loss)),
+    ];
+    let axis = if has_weights(choice) { "candidate" } else { "number of clusters K" };
+    curve::svg(&recommendation(choice), axis, &x, &lines, Some(x[choice.best]))
+}
