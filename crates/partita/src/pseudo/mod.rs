@@ -9,6 +9,7 @@
 //!
 //! Rows with a known label keep it as a one-hot y and count in ȳ. With row weights all means are weighted means.
 
+mod central;
 mod cholesky;
 mod dual;
 mod em;
@@ -58,6 +59,7 @@ pub struct Workspace {
     labels: Vec<lanes::Lane>,
     total: Vec<lanes::Lane>,
     dual: dual::Space,
+    central: central::Space,
     primal: newton::Space,
 }
 
