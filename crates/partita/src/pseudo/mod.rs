@@ -3,7 +3,7 @@
 //! | solver | loss it minimises over y | how |
 //! |---|---|---|
 //! | [`Em`] | mean H(σ, y) + λ KL(u‖ȳ) | the paper's E and M steps |
-//! | [`Exact`] | the same, or with weak fairness KL(ȳ‖u) | Newton on the K prices of the dual |
+//! | [`Exact`] | the same, or with weak fairness KL(ȳ‖u) | Newton on the K prices of the dual, after an interior-point method where that is hard |
 //! | [`Renyi`] | mean [α H(y, σ) − H(y)]/(α − 1) + λ KL(u‖ȳ), α > 1 | the same dual |
 //! | [`Newton`] | as [`Exact`] | Newton on y itself: the slow oracle |
 //!
@@ -48,7 +48,8 @@ pub struct Solved {
     /// relative to its prior.
     pub residual: f64,
     /// Whether the tolerance was reached. The dual solvers also count as converged when the loss is within tolerance² of
-    /// its minimum although a share still misses by more: two empty clusters that are alike cannot be told apart by price.
+    /// its minimum and further steps no longer help, although a share still misses by more: two empty clusters that are
+    /// alike cannot be told apart by price.
     pub converged: bool,
 }
 
