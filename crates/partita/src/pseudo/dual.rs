@@ -5,9 +5,10 @@
 //! its negative Hessian is diag(−dm/dδ) plus a Laplacian, see [`super::cholesky`].
 //!
 //! With a_k = −dF/dȳ_k (for strong fairness u_k/ȳ_k), δ = λ(a − 1), or δ = λa for weak fairness up to a constant that
-//! rows cannot feel. Prices are kept as δ and not as a: at λ = 1e4 the differences of a that matter are near rounding.
+//! rows cannot feel. Rows feel only differences of prices, and known labels or a large λ can make these differences ten
+//! orders smaller than the prices. So every cluster's gap to the highest price is kept beside its price.
 
-use super::cholesky::{Matrix, lanes};
+use super::cholesky::Matrix;
 use super::lanes::{Kernel, Lane, Packed, WIDTH, accumulate, lane, vectorised};
 use super::{Problem, Solved, Workspace};
 use crate::objective::Fairness;
@@ -16,24 +17,33 @@ use crate::objective::Fairness;
 const FRACTION_TO_EDGE: f64 = 0.9;
 /// A step is too long when the slope along it has turned by more than this share of what it was.
 const OVERSHOOT: f64 = 0.1;
+/// A step that leaves more than this of the mismatch did not help.
+const HELPS: f64 = 0.5;
 /// Attempts to shorten a step.
 const SHORTENINGS: usize = 40;
 
 /// How rows answer to prices.
 pub(super) trait Answer: Sync {
+    /// Whether a row's answer is a root, which begins at a guess and may jump with the prices.
+    const ROOT: bool;
+
     /// The best labels of eight rows into `labels` and the vectors v of the Hessian into `link`, both `[k]`.
     ///
-    /// `gap` holds max δ − δ_k ≥ 0 and `top` max δ; `memory` is the block's own from call to call. Returns the
-    /// scale c: a row's part of the negative Hessian has the off-diagonals −c v_k v_l.
+    /// `gap` holds max δ − δ_k ≥ 0; `root` holds a guess and then the root, which must change with the gaps by
+    /// −c vᵀ dgap. Returns the scale c: a row's part of the negative Hessian has the off-diagonals −c v_k v_l.
     fn answer(
         &self,
         cells: &[Lane],
         gap: &[f64],
-        top: f64,
-        memory: &mut Lane,
+        root: &mut Lane,
         labels: &mut [Lane],
         link: &mut [Lane],
     ) -> Lane;
+
+    /// Bring the prices near the optimum where Newton's steps from them overshoot; returns the steps made.
+    fn approach(&self, _: Fairness, _: &Problem<'_>, _: &mut Workspace) -> usize {
+        0
+    }
 }
 
 /// Scratch space of the dual.
@@ -41,18 +51,71 @@ pub(super) trait Answer: Sync {
 pub(super) struct Space {
     /// δ, shape `[k]`.
     pub price: Vec<f64>,
-    /// One number per row that an [`Answer`] keeps between calls, shape `[blocks]`.
-    pub memory: Vec<Lane>,
+    /// max δ − δ_k ≥ 0, shape `[k]`; carried along, because computed anew it would have the error of the prices.
+    pub gap: Vec<f64>,
+    /// The root of every row, shape `[blocks]`.
+    pub roots: Vec<Lane>,
+    base_roots: Vec<Lane>,
+    /// The gaps that rows answered last, then what they changed by, shape `[k]`.
+    answered: Vec<f64>,
+    /// What turns Σ links · dgap into the change of the root, shape `[blocks]`.
+    lever: Vec<Lane>,
     /// ȳ, shape `[k]`.
     pub demand: Vec<f64>,
-    gap: Vec<f64>,
-    link: Vec<Lane>,
-    rows: Vec<Lane>,
+    /// The scaled vectors v of the Hessian, shape `[blocks, k]`.
+    pub links: Vec<Lane>,
     base: Vec<f64>,
+    base_gap: Vec<f64>,
     slope: Vec<f64>,
     bend: Vec<f64>,
-    direction: Vec<f64>,
-    hessian: Matrix,
+    pub direction: Vec<f64>,
+    pub hessian: Matrix,
+}
+
+impl Space {
+    /// Gaps of the prices that a solver starts from.
+    pub fn start(&mut self) {
+        let top = self.price.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        self.gap.clear();
+        self.gap.extend(self.price.iter().map(|price| top - price));
+        self.trust_roots();
+    }
+
+    /// Take `roots` for those of the present prices.
+    pub fn trust_roots(&mut self) {
+        self.answered.clone_from(&self.gap);
+    }
+
+    /// Make the present prices the base.
+    pub fn set_out(&mut self) {
+        self.base.clone_from(&self.price);
+        self.base_gap.clone_from(&self.gap);
+    }
+
+    /// Return to the base.
+    fn turn_back(&mut self) {
+        self.go(0.0);
+        self.roots.clone_from(&self.base_roots);
+        self.trust_roots();
+    }
+
+    /// Prices and gaps `step` along the direction from the base.
+    pub fn go(&mut self, step: f64) {
+        let first = self.base_gap.iter().position(|gap| *gap == 0.0).unwrap_or(0);
+        let lead = self.direction[first];
+        for (k, d) in self.direction.iter().enumerate() {
+            self.price[k] = self.base[k] + step * d;
+            self.gap[k] = self.base_gap[k] - step * (d - lead);
+        }
+        let least = self.gap.iter().copied().fold(f64::INFINITY, f64::min);
+        self.gap.iter_mut().for_each(|gap| *gap -= least);
+    }
+
+    /// Factor the Hessian of `links` with this diagonal.
+    pub fn factor(&mut self, bend: &[f64]) {
+        self.hessian.clear(self.price.len());
+        vectorised(Factor { hessian: &mut self.hessian, links: &self.links, bend });
+    }
 }
 
 /// The shares that fairness wants at price δ, and minus their derivative.
@@ -79,7 +142,11 @@ pub(super) fn maximise<A: Answer>(
     (tolerance, max_iterations): (f64, usize),
     ws: &mut Workspace,
 ) -> Solved {
-    let mut iterations = 0;
+    if ws.packed.share.is_empty() {
+        return Solved { iterations: 0, residual: 0.0, converged: true };
+    }
+    let (mut before, mut iterations) = (f64::INFINITY, 0);
+    let mut patience = if A::ROOT { 1 } else { SHORTENINGS };
     respond(answer, ws);
     loop {
         let residual = mismatch(fairness, problem, &mut ws.dual);
@@ -87,19 +154,27 @@ pub(super) fn maximise<A: Answer>(
         if residual <= tolerance {
             return end(true);
         }
-        if iterations == max_iterations {
+        if iterations >= max_iterations {
             return end(false);
         }
         let decrement = newton_direction(&mut ws.dual);
-        // gᵀH⁻¹g ≤ tolerance² is what the test above implies; where two clusters are alike and empty it can hold
-        // alone, because their split is then beyond what a price can express, and beyond what the loss can feel.
-        if decrement <= tolerance * tolerance {
+        // Two clusters that are alike and empty may split in a way that is beyond what a price can express. Then steps
+        // no longer help, and the loss, within gᵀH⁻¹g of its minimum, cannot feel it.
+        if decrement <= tolerance * tolerance && residual > HELPS * before {
             return end(true);
         }
-        if !line_search(answer, fairness, problem, decrement, ws) {
+        before = residual;
+        if line_search(answer, fairness, problem, (decrement, patience), ws) {
+            iterations += 1;
+        } else if patience < SHORTENINGS {
+            patience = SHORTENINGS;
+            ws.dual.turn_back();
+            respond(answer, ws);
+            iterations += answer.approach(fairness, problem, ws);
+            respond(answer, ws);
+        } else {
             return end(false);
         }
-        iterations += 1;
     }
 }
 
@@ -119,8 +194,9 @@ fn mismatch(fairness: Fairness, problem: &Problem<'_>, space: &mut Space) -> f64
 
 /// Newton's direction from the links of the last answers; returns the slope along it.
 fn newton_direction(space: &mut Space) -> f64 {
-    space.hessian.clear(space.price.len());
-    vectorised(Factor { hessian: &mut space.hessian, rows: &space.rows, bend: &space.bend });
+    let bend = std::mem::take(&mut space.bend);
+    space.factor(&bend);
+    space.bend = bend;
     space.direction.clone_from(&space.slope);
     space.hessian.solve(&mut space.direction);
     space.direction.iter().zip(&space.slope).map(|(d, g)| d * g).sum()
@@ -131,22 +207,22 @@ fn line_search<A: Answer>(
     answer: &A,
     fairness: Fairness,
     problem: &Problem<'_>,
-    decrement: f64,
+    (decrement, patience): (f64, usize),
     ws: &mut Workspace,
 ) -> bool {
-    ws.dual.base.clone_from(&ws.dual.price);
+    ws.dual.set_out();
+    ws.dual.base_roots.clone_from(&ws.dual.roots);
     let mut step = longest_step(fairness, problem.lambda, &ws.dual);
-    for _ in 0..SHORTENINGS {
-        for ((price, base), d) in ws.dual.price.iter_mut().zip(&ws.dual.base).zip(&ws.dual.direction) {
-            *price = base + step * d;
-        }
+    for _ in 0..patience {
+        ws.dual.go(step);
         respond(answer, ws);
         mismatch(fairness, problem, &mut ws.dual);
         let slope: f64 = ws.dual.direction.iter().zip(&ws.dual.slope).map(|(d, g)| d * g).sum();
         if slope >= -OVERSHOOT * decrement {
             return true;
         }
-        step *= (decrement / (decrement - slope)).clamp(0.1, 0.9);
+        // Where rows answer in jumps the slope hardly depends on the step, and secants alone would creep.
+        step *= if slope.is_finite() { (decrement / (decrement - slope)).clamp(0.1, 0.5) } else { 0.1 };
     }
     false
 }
@@ -166,26 +242,25 @@ fn longest_step(fairness: Fairness, lambda: f64, space: &Space) -> f64 {
 /// All rows' answers to the present prices: labels, their mean, and the scaled links for the Hessian.
 fn respond<A: Answer>(answer: &A, ws: &mut Workspace) {
     let (packed, space) = (&ws.packed, &mut ws.dual);
-    let (k, stride, blocks) = (packed.k, lanes(packed.k), packed.share.len());
-    let top = space.price.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    space.gap.clear();
-    space.gap.extend(space.price.iter().map(|price| top - price));
-    space.link.resize(k, [0.0; WIDTH]);
-    space.rows.resize(blocks * WIDTH * stride, [0.0; WIDTH]);
+    let (k, blocks) = (packed.k, packed.share.len());
+    space.lever.resize(blocks, [0.0; WIDTH]);
+    space.answered.iter_mut().zip(&space.gap).for_each(|(old, new)| *old = new - *old);
+    space.links.resize(blocks * k, [0.0; WIDTH]);
     ws.labels.resize(blocks * k, [0.0; WIDTH]);
     ws.total.clear();
     ws.total.resize(k, [0.0; WIDTH]);
     vectorised(Respond {
         answer,
         packed,
-        top,
         gap: &space.gap,
-        link: &mut space.link[..k],
-        rows: &mut space.rows,
-        memory: &mut space.memory,
+        moved: &space.answered,
+        links: &mut space.links,
+        roots: &mut space.roots,
+        lever: &mut space.lever,
         labels: &mut ws.labels,
         total: &mut ws.total,
     });
+    space.trust_roots();
     space.demand.clear();
     space.demand.extend(ws.total.iter().zip(&packed.fixed).map(|(t, f)| f + t.iter().sum::<f64>()));
 }
@@ -194,11 +269,11 @@ fn respond<A: Answer>(answer: &A, ws: &mut Workspace) {
 struct Respond<'a, A> {
     answer: &'a A,
     packed: &'a Packed,
-    top: f64,
     gap: &'a [f64],
-    link: &'a mut [Lane],
-    rows: &'a mut [Lane],
-    memory: &'a mut [Lane],
+    moved: &'a [f64],
+    links: &'a mut [Lane],
+    roots: &'a mut [Lane],
+    lever: &'a mut [Lane],
     labels: &'a mut [Lane],
     total: &'a mut [Lane],
 }
@@ -207,13 +282,18 @@ impl<A: Answer> Kernel for Respond<'_, A> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
-        let (k, stride) = (self.packed.k, WIDTH * lanes(self.packed.k));
+        let k = self.packed.k;
         for (b, share) in self.packed.share.iter().enumerate() {
             let labels = &mut self.labels[b * k..(b + 1) * k];
             let cells = &self.packed.cells[b * k..(b + 1) * k];
-            let scale = self.answer.answer(cells, self.gap, self.top, &mut self.memory[b], labels, self.link);
+            let links = &mut self.links[b * k..(b + 1) * k];
+            let root = &mut self.roots[b];
+            if A::ROOT {
+                *root = follow(root, links, &self.lever[b], self.moved);
+            }
+            let scale = self.answer.answer(cells, self.gap, root, labels, links);
             accumulate(self.total, labels, share);
-            scatter(self.link, &scale, share, &mut self.rows[b * stride..(b + 1) * stride]);
+            self.lever[b] = scale_links(links, &scale, share);
         }
     }
 }
@@ -221,7 +301,7 @@ impl<A: Answer> Kernel for Respond<'_, A> {
 /// The Hessian and its factor.
 struct Factor<'a> {
     hessian: &'a mut Matrix,
-    rows: &'a [Lane],
+    links: &'a [Lane],
     bend: &'a [f64],
 }
 
@@ -229,21 +309,28 @@ impl Kernel for Factor<'_> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
-        self.hessian.add_products(self.rows);
-        self.hessian.laplacian(self.bend);
-        self.hessian.factor();
+        self.hessian.add_products(self.links);
+        self.hessian.factor(self.bend);
     }
 }
 
-/// Write √(share · scale) v of eight rows one row after another, each padded to whole lanes.
+/// The roots of eight rows to first order after the gaps moved.
 #[inline(always)]
-fn scatter(link: &[Lane], scale: &Lane, share: &Lane, rows: &mut [Lane]) {
-    let width = rows.len();
-    let root = lane(|r| (share[r] * scale[r]).sqrt());
-    let rows = rows.as_flattened_mut().chunks_exact_mut(width);
-    for ((r, row), root) in (0..WIDTH).zip(rows).zip(root) {
-        for (cell, link) in row.iter_mut().zip(link) {
-            *cell = root * link[r];
-        }
+fn follow(root: &Lane, links: &[Lane], lever: &Lane, moved: &[f64]) -> Lane {
+    let mut sum = [0.0; WIDTH];
+    for (link, moved) in links.iter().zip(moved) {
+        sum = lane(|r| sum[r] + link[r] * moved);
     }
+    lane(|r| root[r] - lever[r] * sum[r])
+}
+
+/// Scale v of eight rows by √(share · scale); returns what turns the result into scale · v.
+#[inline(always)]
+pub(super) fn scale_links(links: &mut [Lane], scale: &Lane, share: &Lane) -> Lane {
+    let factor = lane(|r| (share[r] * scale[r]).sqrt());
+    for link in links {
+        let v = *link;
+        *link = lane(|r| factor[r] * v[r]);
+    }
+    lane(|r| if share[r] > 0.0 { scale[r] / factor[r] } else { 0.0 })
 }

@@ -3,6 +3,7 @@
 //! Stationarity gives y_ik = σ_ik/(μ_i − δ_k) with the prices δ of [`super::dual`] and μ_i the root of Σ_k y_ik = 1.
 //! With q_ik = y_ik²/σ_ik a row's part of the negative Hessian is diag(q_i) − q_i q_iᵀ/Σq_i.
 
+use super::central;
 use super::dual::{Answer, maximise};
 use super::lanes::{Lane, Packed, WIDTH, lane, larger, smaller};
 use super::{Coupling, Problem, PseudoLabels, Solved, Surrogate, Workspace};
@@ -18,7 +19,8 @@ const ROOT_STEPS: usize = 100;
 /// Newton steps for the scalar equation that gives the first price under weak fairness.
 const PRICE_STEPS: usize = 20;
 
-/// Minimises mean H(σ, y) + λ fairness to a given tolerance, in some five to ten Newton steps.
+/// Minimises mean H(σ, y) + λ fairness to a given tolerance: a few Newton steps, or ten to twenty where predictions
+/// are nearly one-hot and far from fair.
 ///
 /// ```
 /// use partita::objective::Batch;
@@ -32,7 +34,7 @@ const PRICE_STEPS: usize = 20;
 /// assert!(solved.converged && y[0] > 0.5 && y[3] > 0.5 && (y[0] + y[2] - 1.0).abs() < 0.01);
 /// ```
 ///
-/// Tested for λ from 0.01 to 1000. Outside it may stop short; then [`Solved::converged`](super::Solved) is false.
+/// Tested for λ from 0.001 to 10,000.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Exact {
     /// Strong for the paper's loss.
@@ -61,8 +63,8 @@ impl PseudoLabels for Exact {
         for (mean, prior) in ws.dual.demand.iter().zip(problem.prior) {
             ws.dual.price.push(first_price(self.fairness, mean / prior, problem.lambda));
         }
-        ws.dual.memory.clear();
-        ws.dual.memory.resize(ws.packed.share.len(), [1.0; WIDTH]);
+        ws.dual.start();
+        first_roots(&ws.packed, &ws.dual.gap, &mut ws.dual.roots);
         let limits = (self.tolerance, self.max_iterations);
         let solved = maximise(&ReverseAnswer, self.fairness, problem, limits, ws);
         Packed::unpack(&ws.labels, problem.batch, y);
@@ -88,26 +90,43 @@ fn first_price(fairness: Fairness, ratio: f64, lambda: f64) -> f64 {
     }
 }
 
-/// y = σ/(ν + gap) with ν = μ − max δ the root of s(ν) = Σ y = 1; `memory` keeps μ.
+/// ν to first order around equal prices, where it is 1: 1 − Σ σ gap.
+fn first_roots(packed: &Packed, gap: &[f64], roots: &mut Vec<Lane>) {
+    roots.clear();
+    for cells in packed.cells.chunks_exact(packed.k) {
+        let mut root = [1.0; WIDTH];
+        for (sigma, gap) in cells.iter().zip(gap) {
+            root = lane(|r| root[r] - sigma[r] * gap);
+        }
+        roots.push(root);
+    }
+}
+
+/// y = σ/(ν + gap) with ν = μ − max δ the root of s(ν) = Σ y = 1.
 ///
 /// 1/s is concave and rising, so Newton's steps on 1/s − 1 come from the left for good after at most one step. They
 /// stay between max(σ − gap) > 0, where one term alone is 1, and 1, beyond which s is too small.
 struct ReverseAnswer;
 
 impl Answer for ReverseAnswer {
+    const ROOT: bool = true;
+
+    fn approach(&self, fairness: Fairness, problem: &Problem<'_>, ws: &mut Workspace) -> usize {
+        central::approach(fairness, problem, ws)
+    }
+
     #[inline(always)]
     fn answer(
         &self,
         cells: &[Lane],
         gap: &[f64],
-        top: f64,
-        memory: &mut Lane,
+        root: &mut Lane,
         labels: &mut [Lane],
         link: &mut [Lane],
     ) -> Lane {
         let low = lower_bound(cells, gap);
         let inside = |nu: f64, low: f64| larger(smaller(nu, larger(low, 1.0)), low);
-        let mut nu = lane(|r| inside(memory[r] - top, low[r]));
+        let mut nu = lane(|r| inside(root[r], low[r]));
         let mut step = [0.0; WIDTH];
         for _ in 0..ROOT_STEPS {
             let [sum, slope, bend] = weigh(cells, gap, nu, labels, link);
@@ -123,7 +142,7 @@ impl Answer for ReverseAnswer {
                 break;
             }
         }
-        *memory = lane(|r| nu[r] + top);
+        *root = nu;
         finish(step, labels, link)
     }
 }

@@ -47,8 +47,8 @@ fn minimise(problem: &Problem<'_>, y: &mut [f64], ws: &mut Workspace) -> Solved 
     let mut all = Solved { iterations: 0, residual: 0.0, converged: false };
     for alpha in ORDERS {
         ws.packed.pack(problem.batch, alpha);
-        ws.dual.memory.clear();
-        ws.dual.memory.resize(ws.packed.share.len(), [0.0; WIDTH]);
+        ws.dual.start();
+        ws.dual.roots.resize(ws.packed.share.len(), [0.0; WIDTH]);
         let answer = RenyiAnswer { excess: alpha - 1.0 };
         let solved = maximise(&answer, Fairness::Weak, problem, LIMITS, ws);
         all = Solved { iterations: all.iterations + solved.iterations, ..solved };

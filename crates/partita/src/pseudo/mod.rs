@@ -3,7 +3,7 @@
 //! | solver | loss it minimises over y | how |
 //! |---|---|---|
 //! | [`Em`] | mean H(σ, y) + λ KL(u‖ȳ) | the paper's E and M steps |
-//! | [`Exact`] | the same, or with weak fairness KL(ȳ‖u) | Newton on the K prices of the dual |
+//! | [`Exact`] | the same, or with weak fairness KL(ȳ‖u) | Newton on the K prices of the dual, after an interior-point method where that is hard |
 //! | [`Renyi`] | mean [α H(y, σ) − H(y)]/(α − 1) + λ KL(u‖ȳ), α > 1 | the same dual |
 //! | [`Sinkhorn`] | mean H(y, σ) with ȳ = u (SeLa) | scaling rows and clusters in turns |
 //! | [`Miadm`] | mean H(y, σ) + λ KL(ȳ‖u) (MIADM) | the same dual, or one approximate step |
@@ -11,6 +11,7 @@
 //!
 //! Rows with a known label keep it as a one-hot y and count in ȳ. With row weights all means are weighted means.
 
+mod central;
 mod cholesky;
 mod dual;
 mod em;
@@ -53,7 +54,8 @@ pub struct Solved {
     /// relative to its prior.
     pub residual: f64,
     /// Whether the tolerance was reached. The dual solvers also count as converged when the loss is within tolerance² of
-    /// its minimum although a share still misses by more: two empty clusters that are alike cannot be told apart by price.
+    /// its minimum and further steps no longer help, although a share still misses by more: two empty clusters that are
+    /// alike cannot be told apart by price.
     pub converged: bool,
 }
 
@@ -64,6 +66,7 @@ pub struct Workspace {
     labels: Vec<lanes::Lane>,
     total: Vec<lanes::Lane>,
     dual: dual::Space,
+    central: central::Space,
     primal: newton::Space,
 }
 

@@ -4,7 +4,7 @@
 //! rank K (λ d²F/dȳ²), so each step is one K×K system by Woodbury's identity. Steps stay inside the simplex by the
 //! fraction-to-boundary rule, and are halved until the loss falls.
 
-use super::cholesky::{Matrix, lanes};
+use super::cholesky::Matrix;
 use super::lanes::{Lane, WIDTH};
 use super::surrogate::mean_labels;
 use super::{Coupling, Problem, PseudoLabels, Solved, Surrogate, Workspace};
@@ -119,8 +119,7 @@ fn direction(fairness: Fairness, problem: &Problem<'_>, y: &[f64], space: &mut S
     link(problem, y, space);
     space.matrix.clear(k);
     space.matrix.add_products(&space.rows);
-    space.matrix.laplacian(&space.bend);
-    space.matrix.factor();
+    space.matrix.factor(&space.bend);
     mean_labels(problem.batch, &space.direction, &mut space.shift);
     space.matrix.solve(&mut space.shift);
     project(problem, y, space)
@@ -148,20 +147,20 @@ fn project(problem: &Problem<'_>, y: &[f64], space: &mut Space) -> f64 {
     slope
 }
 
-/// The vectors √(p/Σe) e of the K×K system, one padded row after another.
+/// The vectors √(p/Σe) e of the K×K system, eight rows to a block.
 fn link(problem: &Problem<'_>, y: &[f64], space: &mut Space) {
-    let (k, stride) = (problem.batch.k, lanes(problem.batch.k));
+    let k = problem.batch.k;
     space.rows.clear();
-    space.rows.resize(problem.batch.n().next_multiple_of(WIDTH) * stride, [0.0; WIDTH]);
-    let rows = y.chunks_exact(k).zip(space.sigma.chunks_exact(k)).zip(space.rows.chunks_exact_mut(stride));
-    for (row, ((y, sigma), out)) in problem.batch.rows().zip(rows) {
+    space.rows.resize(problem.batch.n().div_ceil(WIDTH) * k, [0.0; WIDTH]);
+    let rows = y.chunks_exact(k).zip(space.sigma.chunks_exact(k)).enumerate();
+    for (row, (i, (y, sigma))) in problem.batch.rows().zip(rows) {
         if row.known.is_some() {
             continue;
         }
         let e = |c: usize| y[c] * y[c] / sigma[c];
         let root = (row.share / (0..k).map(e).sum::<f64>()).sqrt();
         for c in 0..k {
-            out[c / WIDTH][c % WIDTH] = root * e(c);
+            space.rows[i / WIDTH * k + c][i % WIDTH] = root * e(c);
         }
     }
 }

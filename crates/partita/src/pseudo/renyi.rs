@@ -52,8 +52,8 @@ impl PseudoLabels for Renyi {
         ws.packed.pack(problem.batch, self.alpha);
         ws.dual.price.clear();
         ws.dual.price.resize(ws.packed.k, 0.0);
-        ws.dual.memory.clear();
-        ws.dual.memory.resize(ws.packed.share.len(), [0.0; WIDTH]);
+        ws.dual.start();
+        ws.dual.roots.resize(ws.packed.share.len(), [0.0; WIDTH]);
         let answer = RenyiAnswer { excess: self.alpha - 1.0 };
         let limits = (self.tolerance, self.max_iterations);
         let solved = maximise(&answer, Fairness::Strong, problem, limits, ws);
@@ -62,20 +62,21 @@ impl PseudoLabels for Renyi {
     }
 }
 
-/// y = softmax(cells − (α − 1) gap); needs no memory.
+/// y = softmax(cells − (α − 1) gap); there is no root.
 pub(super) struct RenyiAnswer {
     /// α − 1.
     pub excess: f64,
 }
 
 impl Answer for RenyiAnswer {
+    const ROOT: bool = false;
+
     #[inline(always)]
     fn answer(
         &self,
         cells: &[Lane],
         gap: &[f64],
-        _top: f64,
-        _memory: &mut Lane,
+        _root: &mut Lane,
         labels: &mut [Lane],
         link: &mut [Lane],
     ) -> Lane {

@@ -11,6 +11,8 @@ use proptest::prelude::*;
 use rand::RngExt;
 
 const WEAK: Exact = Exact { fairness: Fairness::Weak, tolerance: 1e-10, max_iterations: 100 };
+/// A mismatch counts up to (u/ȳ)² times in the optimality conditions, and known rows can make that 100.
+const SHARP: Exact = Exact { fairness: Fairness::Strong, tolerance: 1e-12, max_iterations: 100 };
 const PATIENT: Em = Em { max_iterations: 1_000_000, tolerance: 1e-13 };
 
 fn solvers() -> Vec<Box<dyn PseudoLabels>> {
@@ -52,10 +54,9 @@ fn assert_on_simplex(y: &[f64], k: usize) {
     }
 }
 
-/// From 0.01 to 1000. Beyond that range some cases stop short and say so by `converged`; one seen had known rows that
-/// outweigh all others.
+/// From 0.001 to 10,000.
 fn any_lambda() -> impl Strategy<Value = f64> {
-    (-2.0..3.0).prop_map(|e: f64| 10f64.powf(e))
+    (-3.0..4.0).prop_map(|e: f64| 10f64.powf(e))
 }
 
 proptest! {
@@ -75,12 +76,16 @@ proptest! {
 
     #[test]
     fn the_optimality_conditions_hold_for_every_lambda(s in sample(), lambda in any_lambda()) {
-        for solver in [Box::new(Exact::default()) as Box<dyn PseudoLabels>, Box::new(WEAK), Box::new(Renyi::new(1.7))] {
+        let weak = Exact { fairness: Fairness::Weak, ..SHARP };
+        let renyi = Renyi { tolerance: 1e-12, ..Renyi::new(1.7) };
+        // Rényi labels of one row against many known ones jump, and have no interior-point method to help.
+        let solvers: [(Box<dyn PseudoLabels>, usize); 3] = [(Box::new(SHARP), 40), (Box::new(weak), 40), (Box::new(renyi), 100)];
+        for (solver, most) in solvers {
             let (y, solved) = labels(&*solver, &s, lambda);
-            prop_assert!(solved.converged && solved.iterations <= 40, "{:?}", solved);
+            prop_assert!(solved.converged && solved.iterations <= most, "{:?} {:?}", solver.surrogate(), solved);
             assert_on_simplex(&y, s.k);
             let optimality = optimality(&*solver, &s, lambda, &y);
-            prop_assert!(optimality < 1e-8, "{} after {:?}", optimality, solved);
+            prop_assert!(optimality < 1e-9, "{} after {:?}", optimality, solved);
         }
     }
 
@@ -179,7 +184,7 @@ fn the_exact_solver_takes_few_steps_at_every_size() {
     // The hard ones have nearly one-hot predictions that are far from fair: almost an assignment problem, whose
     // dual is all kinks.
     let easy = [(1000, 2, 4.0, 8), (1000, 20, 8.0, 8), (4000, 10, 8.0, 8)];
-    let hard = [(500, 100, 12.0, 60), (256, 10, 40.0, 60), (4000, 10, 40.0, 60)];
+    let hard = [(500, 100, 12.0, 25), (256, 10, 40.0, 25), (4000, 10, 40.0, 25)];
     for (n, k, spread, most) in easy.into_iter().chain(hard) {
         let s = random(n, k, spread, 3);
         for lambda in [0.01, 1.0, 100.0, 1e4] {
@@ -188,7 +193,7 @@ fn the_exact_solver_takes_few_steps_at_every_size() {
                 let case = format!("K = {k}, λ = {lambda}, {:?}: {solved:?}", solver.fairness);
                 assert!(solved.converged && solved.iterations <= most, "{case}");
                 let optimality = optimality(&solver, &s, lambda, &y);
-                assert!(optimality < if most < 60 { 1e-9 } else { 1e-5 }, "{case}, {optimality}");
+                assert!(optimality < 1e-9, "{case}, {optimality}");
             }
         }
     }
