@@ -5,6 +5,12 @@
 //! itself (mutual information, SeLa, MIADM, Rényi, hinge) are losses of [`crate::linear`].
 
 pub mod kmeans;
+pub mod neighbours;
+mod parts;
+pub mod temi;
+#[cfg(test)]
+mod testing;
+pub mod turtle;
 
 use crate::error::{Error, Result};
 use crate::linear::prepare::Preparation;
