@@ -19,16 +19,26 @@ impl Param {
         Self { values, ..Self::default() }
     }
 
-    /// One step of Adam against `gradient`; `decay` shrinks the numbers apart from it, as AdamW does.
-    pub fn step(&mut self, gradient: &[f32], rate: f64, decay: f64) {
+    /// One step of Adam against `gradient`.
+    pub fn step(&mut self, gradient: &[f32], rate: f64) {
         self.steps += 1;
-        if decay > 0.0 {
-            let keep = (1.0 - rate * decay) as f32;
-            self.values.iter_mut().for_each(|v| *v *= keep);
-        }
-        let pace = Pace { rate: rate as f32, decay: 0.0, step: self.steps };
-        Optimiser::Adam.update(&mut self.values, gradient, &mut self.memory, pace);
+        adam(&mut self.values, gradient, &mut self.memory, (rate, 0.0), self.steps);
     }
+}
+
+/// Step number `step` of Adam, from 1; `decay` shrinks the values apart from the gradient, as AdamW does.
+pub(super) fn adam(
+    values: &mut [f32],
+    gradient: &[f32],
+    memory: &mut Memory,
+    (rate, decay): (f64, f64),
+    step: u32,
+) {
+    if decay > 0.0 {
+        let keep = (1.0 - rate * decay) as f32;
+        values.iter_mut().for_each(|v| *v *= keep);
+    }
+    Optimiser::Adam.update(values, gradient, memory, Pace { rate: rate as f32, decay: 0.0, step });
 }
 
 /// `count` numbers uniform in ±1/√m: how PyTorch starts the weights and biases of a linear map of `m` inputs.
@@ -123,9 +133,9 @@ mod tests {
             let at = |e: f64| {
                 let (mut v, mut g) = (v.clone(), g.clone());
                 if i < 6 {
-                    v[i] += e
+                    v[i] += e;
                 } else {
-                    g[i - 6] += e
+                    g[i - 6] += e;
                 }
                 loss(&v, &g)
             };

@@ -1,154 +1,31 @@
-//! TURTLE: labels that a linear classifier learns in a few steps (Gadetsky, Jiang, Brbić, ICML 2024).
-//!
-//! The label of a row is y = softmax(W x + b) with W = g v/‖v‖ (the task encoder). Each outer step trains a fresh linear
-//! classifier q by a few steps of Adam on mean H(y, q), and then moves the encoder alone to lower
-//! mean H(y, q) − γ H(ȳ) with q held fixed: labels that are quickly learnt get better, and the entropy of the mean keeps
-//! all clusters in use. With several feature spaces side by side each has its own encoder and classifier; y is the mean
-//! of their labels, and both terms are sums over the spaces.
+//! The two levels: classifiers that learn the labels of a batch, and encoders that follow what was learnt.
 
-use super::parts::{Param, normed, normed_gradient, require, require_positive, rms_factor, uniform};
-use super::{Head, Method, Table, Trained};
-use crate::error::Result;
+use super::Turtle;
 use crate::linear::{kernel, vector};
-use crate::report::{Flow, Observer, Progress, StopReason};
+use crate::rivals::Table;
+use crate::rivals::parts::{Param, normed, normed_gradient, rms_factor, uniform};
 use crate::rng::{Stream, stream};
 use crate::simplex::{TINY_F32, xlnx};
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
 /// Rows whose gradient is summed by one thread. Partial sums are added in order, so bits do not depend on threads.
 const CHUNK: usize = 512;
 /// Rows that stay in cache between the two products of a gradient.
 const BLOCK: usize = 64;
 
-/// Options of TURTLE; the defaults are the original's.
-///
-/// ```
-/// use partita::linear::{Dims, Input, Prepare};
-/// use partita::rivals::{Frame, fit, turtle::Turtle};
-/// let x = ndarray::Array2::from_shape_fn((60, 2), |(i, j)| ((i % 3) * (j + 1) * 7 % 5) as f32 + 0.01 * i as f32);
-/// let frame = Frame { prepare: Prepare::Auto, dims: Dims::Full, seed: 0 };
-/// let method = Turtle { steps: 300, rate: 1e-2, inner_rate: 1e-2, ..Turtle::new(3) };
-/// let found = fit(&Input::new(&x.view()), &method, frame, &partita::report::Silent).unwrap();
-/// assert_eq!(found.labels.len(), 60);
-/// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Turtle {
-    /// Number of clusters.
-    pub k: usize,
-    /// Widths of the feature spaces that stand side by side in a row; empty for one space of all features. Several spaces
-    /// need rows that are not reduced.
-    pub widths: Vec<usize>,
-    /// Weight γ of the entropy of the mean label.
-    pub gamma: f64,
-    /// Outer steps.
-    pub steps: usize,
-    /// Steps of the classifier in each outer step.
-    pub inner_steps: usize,
-    /// Learning rate of the task encoder.
-    pub rate: f64,
-    /// Learning rate of the classifier.
-    pub inner_rate: f64,
-    /// Most rows in a batch; each outer step draws another.
-    pub batch: usize,
-    /// Whether the classifier goes on from the last outer step instead of starting anew.
-    pub warm: bool,
-    /// Root mean square that the numbers of each space are scaled to; none takes prepared rows as they are.
-    pub rms: Option<f64>,
-}
-
-impl Turtle {
-    /// Defaults for `k` clusters.
-    pub fn new(k: usize) -> Self {
-        Self {
-            k,
-            widths: Vec::new(),
-            gamma: 10.0,
-            steps: 6000,
-            inner_steps: 10,
-            rate: 1e-3,
-            inner_rate: 1e-3,
-            batch: 10_000,
-            warm: false,
-            rms: Some(1.0),
-        }
-    }
-
-    /// The widths of the spaces in a row of `m` numbers.
-    fn widths(&self, m: usize) -> Result<Vec<usize>> {
-        if self.widths.is_empty() {
-            return Ok(vec![m]);
-        }
-        let fits = self.widths.iter().sum::<usize>() == m && !self.widths.contains(&0);
-        let must = "widths above 0 whose sum is that of a prepared row; several spaces need rows that are not reduced";
-        require("the widths of the feature spaces", format!("{:?} of {m}", self.widths), fits, must)?;
-        Ok(self.widths.clone())
-    }
-}
-
-impl Method for Turtle {
-    type Head = TurtleHead;
-
-    fn k(&self) -> usize {
-        self.k
-    }
-
-    fn check(&self, _n: usize) -> Result<()> {
-        require("the number of clusters", self.k, self.k >= 2, "at least 2")?;
-        require("steps", self.steps, self.steps >= 1, "at least 1")?;
-        require("inner steps", self.inner_steps, self.inner_steps >= 1, "at least 1")?;
-        require("batch", self.batch, self.batch >= 2, "at least 2 rows")?;
-        require(
-            "gamma",
-            self.gamma,
-            self.gamma.is_finite() && self.gamma >= 0.0,
-            "a finite number, 0 or more",
-        )?;
-        require_positive("the learning rate", self.rate)?;
-        require_positive("the inner learning rate", self.inner_rate)?;
-        self.rms.map_or(Ok(()), |rms| require_positive("rms", rms))
-    }
-
-    fn train(&self, table: Table<'_>, seed: u64, observer: &dyn Observer) -> Result<Trained<TurtleHead>> {
-        let widths = self.widths(table.m)?;
-        let mut spaces = self.spaces(table, &widths, seed);
-        let mut order: Vec<usize> = (0..table.n()).collect();
-        let (mut loss, mut done) = (f64::INFINITY, 0);
-        let mut stop = StopReason::Finished;
-        while done < self.steps {
-            self.draw_batch(&mut spaces, &mut order, seed, done);
-            if !self.warm || done == 0 {
-                let mut rng = stream(seed, Stream::Init, 1 + done as u64);
-                spaces.iter_mut().for_each(|s| s.classifier = Classifier::new(self.k, s.m, &mut rng));
-            }
-            loss = self.outer_step(&mut spaces);
-            done += 1;
-            let share = done as f64 / self.steps as f64;
-            let progress = Progress { stage: "training", done: share, loss: Some(loss) };
-            if observer.progress(progress) == Flow::Stop && done < self.steps {
-                stop = StopReason::Interrupted;
-                break;
-            }
-        }
-        let head = TurtleHead::new(&spaces, table.m, self.k);
-        Ok(Trained { head, loss, losses: vec![loss], iterations: done, stop })
-    }
-}
-
 /// One feature space: its rows, and what is learnt on them.
-struct Space {
-    m: usize,
+pub(super) struct Space {
+    pub m: usize,
     /// What its numbers were multiplied by.
-    factor: f32,
+    pub factor: f32,
     /// All rows.
     x: Vec<f32>,
     /// The rows of the batch, unless it is all of them.
     drawn: Option<Vec<f32>>,
-    encoder: Encoder,
-    classifier: Classifier,
+    pub encoder: Encoder,
+    pub classifier: Classifier,
 }
 
 impl Space {
@@ -158,10 +35,10 @@ impl Space {
 }
 
 /// A linear map with normed weights, whose softmax is a label.
-struct Encoder {
+pub(super) struct Encoder {
     direction: Param,
     length: Param,
-    bias: Param,
+    pub bias: Param,
 }
 
 impl Encoder {
@@ -173,28 +50,28 @@ impl Encoder {
         Self { direction: Param::new(direction), length: Param::new(length), bias: Param::new(bias) }
     }
 
-    fn weight(&self) -> Vec<f32> {
+    pub fn weight(&self) -> Vec<f32> {
         normed(&self.direction.values, &self.length.values)
     }
 
     fn step(&mut self, gradient: &Gradient, rate: f64) {
         let (by_direction, by_length) =
             normed_gradient(&self.direction.values, &self.length.values, &gradient.weight);
-        self.direction.step(&by_direction, rate, 0.0);
-        self.length.step(&by_length, rate, 0.0);
-        self.bias.step(&gradient.bias, rate, 0.0);
+        self.direction.step(&by_direction, rate);
+        self.length.step(&by_length, rate);
+        self.bias.step(&gradient.bias, rate);
     }
 }
 
 /// A linear softmax classifier, which learns the labels.
 #[derive(Default)]
-struct Classifier {
+pub(super) struct Classifier {
     weight: Param,
     bias: Param,
 }
 
 impl Classifier {
-    fn new(k: usize, m: usize, rng: &mut ChaCha8Rng) -> Self {
+    pub fn new(k: usize, m: usize, rng: &mut ChaCha8Rng) -> Self {
         Self { weight: Param::new(uniform(k * m, m, rng)), bias: Param::new(uniform(k, m, rng)) }
     }
 
@@ -211,8 +88,8 @@ impl Classifier {
     }
 
     fn step(&mut self, gradient: &Gradient, rate: f64) {
-        self.weight.step(&gradient.weight, rate, 0.0);
-        self.bias.step(&gradient.bias, rate, 0.0);
+        self.weight.step(&gradient.weight, rate);
+        self.bias.step(&gradient.bias, rate);
     }
 }
 
@@ -253,7 +130,7 @@ fn add(sum: &mut [f32], part: &[f32]) {
 
 impl Turtle {
     /// The spaces of the table, each with a fresh encoder.
-    fn spaces(&self, table: Table<'_>, widths: &[usize], seed: u64) -> Vec<Space> {
+    pub(super) fn spaces(&self, table: Table<'_>, widths: &[usize], seed: u64) -> Vec<Space> {
         let mut rng = stream(seed, Stream::Init, 0);
         let mut at = 0;
         let mut make = |&m: &usize| {
@@ -269,7 +146,7 @@ impl Turtle {
     }
 
     /// Draw the rows of a batch, the same in every space; all rows need no drawing, for their order does not matter.
-    fn draw_batch(&self, spaces: &mut [Space], order: &mut [usize], seed: u64, step: usize) {
+    pub(super) fn draw_batch(&self, spaces: &mut [Space], order: &mut [usize], seed: u64, step: usize) {
         if self.batch >= order.len() {
             return;
         }
@@ -282,7 +159,7 @@ impl Turtle {
     }
 
     /// Train the classifiers on the labels of the batch, then move the encoders; returns the outer loss before the move.
-    fn outer_step(&self, spaces: &mut [Space]) -> f64 {
+    pub(super) fn outer_step(&self, spaces: &mut [Space]) -> f64 {
         let own: Vec<Vec<f32>> = spaces.iter().map(|s| own_labels(s, self.k)).collect();
         let labels = mean_labels(&own);
         for space in &mut *spaces {
@@ -317,8 +194,9 @@ impl Turtle {
         for (space, own) in spaces.iter().zip(own) {
             let mean = mean_row(own, k);
             loss += self.gamma * mean.iter().map(|&p| xlnx(p)).sum::<f64>();
-            let pull: Vec<f32> =
-                mean.iter().map(|&p| (self.gamma * p.max(f64::from(TINY_F32)).ln()) as f32).collect();
+            // Relative to a uniform mean: softmax ignores the constant, and small numbers keep more digits.
+            let pull = |&p: &f64| (self.gamma * (k as f64 * p).max(f64::from(TINY_F32)).ln()) as f32;
+            let pull: Vec<f32> = mean.iter().map(pull).collect();
             gradients.push(gradient(space.batch(), space.m, k, |first, _, d| {
                 let rows = first * k..first * k + d.len();
                 let (own, costs) = (&own[rows.clone()], &costs[rows]);
@@ -390,54 +268,10 @@ fn mean_row(rows: &[f32], k: usize) -> Vec<f64> {
     mean
 }
 
-/// The trained task encoders: the mean over the spaces of softmax(W x + b).
-#[derive(Debug, Clone, PartialEq)]
-pub struct TurtleHead {
-    /// Weights `[spaces · k, m]`; a space has zeros at the features of the others.
-    pub weight: Vec<f32>,
-    /// Biases `[spaces · k]`.
-    pub bias: Vec<f32>,
-    /// Number of clusters.
-    pub k: usize,
-}
-
-impl TurtleHead {
-    fn new(spaces: &[Space], m: usize, k: usize) -> Self {
-        let (mut weight, mut bias) = (Vec::new(), Vec::new());
-        let mut at = 0;
-        for space in spaces {
-            for w in space.encoder.weight().chunks_exact(space.m) {
-                let mut row = vec![0.0; m];
-                row[at..at + space.m].iter_mut().zip(w).for_each(|(r, w)| *r = w * space.factor);
-                weight.extend(row);
-            }
-            bias.extend_from_slice(&space.encoder.bias.values);
-            at += space.m;
-        }
-        Self { weight, bias, k }
-    }
-}
-
-impl Head for TurtleHead {
-    fn assign(&self, x: &[f32], proba: &mut [f32]) {
-        let all = self.bias.len();
-        let mut z = vec![0.0; proba.len() / self.k * all];
-        kernel::logits_piece(x, &self.weight, &self.bias, self.weight.len() / all, &mut z);
-        kernel::softmax_rows(&mut z, self.k);
-        proba.fill(0.0);
-        let share = self.k as f32 / all as f32;
-        for (proba, z) in proba.chunks_exact_mut(self.k).zip(z.chunks_exact(all)) {
-            for z in z.chunks_exact(self.k) {
-                proba.iter_mut().zip(z).for_each(|(p, z)| *p += share * z);
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rivals::testing::{Impatient, blobs, with_threads};
+    use crate::rivals::testing::blobs;
     use crate::simplex::log_softmax;
 
     fn small(k: usize, widths: &[usize]) -> (Turtle, Vec<Space>) {
@@ -507,9 +341,9 @@ mod tests {
                         let (weight, bias) = &mut moved[s];
                         let count = weight.len();
                         if i < count {
-                            weight[i] += e
+                            weight[i] += e;
                         } else {
-                            bias[i - count] += e
+                            bias[i - count] += e;
                         }
                         plain_loss(&method, &spaces, &moved)
                     };
@@ -535,70 +369,14 @@ mod tests {
             let at = |e: f64| {
                 let (mut w, mut b) = (w.clone(), b.clone());
                 if i < w.len() {
-                    w[i] += e
+                    w[i] += e;
                 } else {
-                    b[i - w.len()] += e
+                    b[i - w.len()] += e;
                 }
                 loss(&w, &b)
             };
             let slope = (at(1e-5) - at(-1e-5)) / 2e-5;
             assert!((slope - f64::from(g)).abs() < 1e-5, "{i}: {slope} {g}");
         }
-    }
-
-    /// Options that need few steps on small data.
-    fn quick(k: usize) -> Turtle {
-        Turtle { steps: 400, rate: 1e-2, inner_rate: 1e-2, ..Turtle::new(k) }
-    }
-
-    fn labels(head: &TurtleHead, x: &[f32], n: usize) -> Vec<u32> {
-        let mut proba = vec![0.0; n * head.k];
-        head.assign(x, &mut proba);
-        assert!(proba.chunks_exact(head.k).all(|p| (p.iter().sum::<f32>() - 1.0).abs() < 1e-5));
-        crate::rivals::decide(&proba, head.k)
-    }
-
-    #[test]
-    fn separated_groups_are_found_in_one_space_and_in_two_and_from_batches() {
-        let (x, truth) = blobs(600, 4, 6, 0.2);
-        let table = Table { x: &x, m: 6 };
-        for method in [
-            quick(4),
-            Turtle { widths: vec![2, 4], ..quick(4) },
-            Turtle { batch: 200, ..quick(4) },
-            Turtle { warm: true, ..quick(4) },
-        ] {
-            let found = method.train(table, 0, &crate::report::Silent).unwrap();
-            assert_eq!((found.iterations, found.stop), (400, StopReason::Finished));
-            let accuracy = crate::metrics::accuracy(&truth, &labels(&found.head, &x, 600)).unwrap();
-            assert!(accuracy > 0.99, "{method:?}: {accuracy}");
-        }
-    }
-
-    #[test]
-    fn threads_do_not_change_the_bits() {
-        let (x, _) = blobs(1300, 3, 5, 0.5);
-        let method = Turtle { steps: 20, batch: 1100, ..quick(3) };
-        let run = |threads| {
-            with_threads(threads, || method.train(Table { x: &x, m: 5 }, 7, &crate::report::Silent).unwrap())
-        };
-        let (one, two) = (run(1), run(2));
-        assert_eq!(one.head, two.head);
-        assert_eq!(one.loss, two.loss);
-    }
-
-    #[test]
-    fn an_observer_stops_it_with_what_there_is() {
-        let (x, _) = blobs(50, 3, 4, 0.5);
-        let found = quick(3).train(Table { x: &x, m: 4 }, 0, &Impatient::after(5)).unwrap();
-        assert_eq!((found.iterations, found.stop), (5, StopReason::Interrupted));
-    }
-
-    #[test]
-    fn widths_that_do_not_fit_the_rows_are_refused() {
-        let (x, _) = blobs(50, 3, 4, 0.5);
-        let method = Turtle { widths: vec![2, 3], ..quick(3) };
-        let error = method.train(Table { x: &x, m: 4 }, 0, &crate::report::Silent).unwrap_err().to_string();
-        assert!(error.contains("[2, 3] of 4"), "{error}");
     }
 }
