@@ -8,6 +8,8 @@ use crate::report::{Observer, StopReason};
 use crate::rivals::gmm::{Covariance, GaussianMixture};
 use crate::rivals::kmeans::KMeans;
 use crate::rivals::soft_kmeans::SoftKMeans;
+use crate::rivals::temi::Temi;
+use crate::rivals::turtle::Turtle;
 use crate::rivals::{self, Frame, Head, Method};
 use std::fmt;
 use std::str::FromStr;
@@ -35,6 +37,10 @@ pub enum Contender {
     SoftKMeans,
     /// Gaussian mixtures.
     Gmm(Covariance),
+    /// TURTLE.
+    Turtle,
+    /// TEMI.
+    Temi,
 }
 
 const EM: Solver = Solver::Em { iterations: 5 };
@@ -98,6 +104,8 @@ const CATALOGUE: &[(&str, Contender, &str)] = &[
     ),
     ("gmm-diagonal", Contender::Gmm(Covariance::Diagonal), "Gaussian mixture, diagonal covariances"),
     ("gmm-full", Contender::Gmm(Covariance::Full), "Gaussian mixture, full covariances"),
+    ("turtle", Contender::Turtle, "TURTLE: labels that a linear classifier learns fast (minutes)"),
+    ("temi", Contender::Temi, "TEMI: neighbours agree, by self-distillation (minutes)"),
 ];
 
 impl Contender {
@@ -201,6 +209,11 @@ impl Contender {
                 let method = GaussianMixture { restarts, ..GaussianMixture::new(k, covariance) };
                 self.run_rival(input, &method, setting, seed, observer)
             }
+            Self::Turtle => {
+                let method = Turtle { widths: input.widths.clone(), ..Turtle::new(k) };
+                self.run_rival(input, &method, setting, seed, observer)
+            }
+            Self::Temi => self.run_rival(input, &Temi::new(k), setting, seed, observer),
         }
     }
 

@@ -63,6 +63,19 @@ pub fn transposed_product(y: &[f32], x: &[f32], m: usize, out: &mut [f32]) {
     );
 }
 
+/// [`transposed_product`] added to what `out` holds.
+pub fn add_transposed_product(y: &[f32], x: &[f32], m: usize, out: &mut [f32]) {
+    let (n, d) = (x.len() / m, out.len() / m);
+    matmul(
+        MatMut::from_row_major_slice_mut(out, d, m),
+        Accum::Add,
+        MatRef::from_row_major_slice(y, n, d).transpose(),
+        MatRef::from_row_major_slice(x, n, m),
+        1.0f32,
+        Par::Seq,
+    );
+}
+
 /// G = D X for row-major D `[k, n]`, X `[n, m]`, G `[k, m]`, on the calling thread.
 pub fn weight_gradient(d: &[f32], x: &[f32], m: usize, g: &mut [f32]) {
     let k = g.len() / m;

@@ -6,7 +6,13 @@
 
 pub mod gmm;
 pub mod kmeans;
+pub mod neighbours;
+mod parts;
 pub mod soft_kmeans;
+pub mod temi;
+#[cfg(test)]
+mod testing;
+pub mod turtle;
 
 use crate::error::{Error, Result};
 use crate::linear::prepare::Preparation;

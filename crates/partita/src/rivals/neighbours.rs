@@ -1,0 +1,145 @@
+//! Exact nearest neighbours by angle: blocks of all products of rows, and a selection that keeps few of them.
+
+use super::Table;
+use super::parts::inverse_norm;
+use crate::linear::kernel;
+use rayon::prelude::*;
+
+/// Rows whose neighbours one thread looks for at a time.
+const QUERIES: usize = 128;
+/// Rows they are compared with at a time: the products stay in cache.
+const TILE: usize = 1024;
+/// Queries between two reports of progress.
+const GROUP: usize = 16 * QUERIES;
+
+/// The `count` rows of the largest cosine with each row, itself excepted, `[n, count]`, the nearest first; of equals, the
+/// first. `go_on` hears the share that is done, and gives none of the neighbours if it answers no.
+///
+/// `count` must be below the number of rows.
+///
+/// ```
+/// use partita::rivals::{Table, neighbours::nearest};
+/// let x = [1.0, 0.0, 0.9, 0.1, 0.0, 1.0, 0.2, 0.8];
+/// assert_eq!(nearest(Table { x: &x, m: 2 }, 1, |_| true).unwrap(), [1, 0, 3, 2]);
+/// ```
+pub fn nearest(table: Table<'_>, count: usize, mut go_on: impl FnMut(f64) -> bool) -> Option<Vec<u32>> {
+    let (n, m) = (table.n(), table.m);
+    let mut unit = table.x.to_vec();
+    unit.par_chunks_mut(m).for_each(|row| {
+        let scale = inverse_norm(row);
+        row.iter_mut().for_each(|x| *x *= scale);
+    });
+    let mut found = vec![0; n * count];
+    for (g, group) in found.chunks_mut(GROUP * count).enumerate() {
+        if !go_on((g * GROUP) as f64 / n as f64) {
+            return None;
+        }
+        group.par_chunks_mut(QUERIES * count).enumerate().for_each(|(q, out)| {
+            search(&unit, m, g * GROUP + q * QUERIES, count, out);
+        });
+    }
+    Some(found)
+}
+
+/// Neighbours of the rows from `first` on, as many as `out` has room for.
+fn search(unit: &[f32], m: usize, first: usize, count: usize, out: &mut [u32]) {
+    let rows = out.len() / count;
+    let queries = &unit[first * m..(first + rows) * m];
+    let mut best: Vec<Best> = (0..rows).map(|_| Best::new(count)).collect();
+    let mut products = vec![0.0; rows * TILE];
+    for (t, tile) in unit.chunks(TILE * m).enumerate() {
+        let width = tile.len() / m;
+        let products = &mut products[..rows * width];
+        kernel::product(queries, tile, m, products);
+        for (q, (best, row)) in best.iter_mut().zip(products.chunks_exact(width)).enumerate() {
+            best.scan(row, t * TILE, first + q);
+        }
+    }
+    for (best, out) in best.into_iter().zip(out.chunks_exact_mut(count)) {
+        best.finish(out);
+    }
+}
+
+/// The largest products so far: kept unsorted up to twice as many as needed, then cut back.
+struct Best {
+    count: usize,
+    kept: Vec<(f32, u32)>,
+    /// What a product must exceed to matter.
+    floor: f32,
+}
+
+impl Best {
+    fn new(count: usize) -> Self {
+        Self { count, kept: Vec::with_capacity(2 * count), floor: f32::NEG_INFINITY }
+    }
+
+    /// See the products with the rows from `first` on; `own` is the row itself. Later rows lose to equal earlier ones.
+    fn scan(&mut self, products: &[f32], first: usize, own: usize) {
+        for (j, &p) in products.iter().enumerate() {
+            if p > self.floor && first + j != own {
+                self.kept.push((p, (first + j) as u32));
+                if self.kept.len() == 2 * self.count {
+                    self.cut();
+                }
+            }
+        }
+    }
+
+    fn cut(&mut self) {
+        self.kept.select_nth_unstable_by(self.count - 1, larger_first);
+        self.kept.truncate(self.count);
+        self.floor = self.kept[self.count - 1].0;
+    }
+
+    fn finish(mut self, out: &mut [u32]) {
+        self.kept.sort_unstable_by(larger_first);
+        out.iter_mut().zip(&self.kept).for_each(|(out, kept)| *out = kept.1);
+    }
+}
+
+fn larger_first(a: &(f32, u32), b: &(f32, u32)) -> std::cmp::Ordering {
+    b.0.total_cmp(&a.0).then(a.1.cmp(&b.1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::{Stream, stream};
+    use rand::RngExt;
+
+    #[test]
+    fn neighbours_are_those_of_a_full_sort() {
+        let (n, m, count) = (2600, 9, 7);
+        let mut rng = stream(1, Stream::Synthetic, 0);
+        let mut x: Vec<f32> = (0..n * m).map(|_| rng.random::<f32>() - 0.5).collect();
+        x.copy_within(0..m, 5 * m); // a row given twice
+        let found = nearest(Table { x: &x, m }, count, |_| true).unwrap();
+        let cosine = |i: usize, j: usize| -> f64 {
+            let (a, b) = (&x[i * m..i * m + m], &x[j * m..j * m + m]);
+            let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| f64::from(a * b)).sum::<f64>();
+            dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
+        };
+        for i in (0..n).step_by(37) {
+            let mut all: Vec<f64> = (0..n).filter(|&j| j != i).map(|j| cosine(i, j)).collect();
+            all.sort_by(|a, b| b.total_cmp(a));
+            for (rank, &j) in found[i * count..(i + 1) * count].iter().enumerate() {
+                assert_ne!(j as usize, i);
+                assert!((cosine(i, j as usize) - all[rank]).abs() < 1e-6, "row {i}, rank {rank}");
+            }
+        }
+        assert_eq!((found[0], found[5 * count]), (5, 0));
+    }
+
+    #[test]
+    fn of_equal_rows_the_first_are_kept() {
+        let x = [1.0f32; 40];
+        let found = nearest(Table { x: &x, m: 2 }, 2, |_| true).unwrap();
+        assert_eq!(found[..6], [1, 2, 0, 2, 0, 1]);
+        assert_eq!(found[38..], [0, 1]);
+    }
+
+    #[test]
+    fn a_search_that_is_stopped_gives_nothing() {
+        assert!(nearest(Table { x: &[1.0, 2.0, 3.0], m: 1 }, 1, |_| false).is_none());
+    }
+}
