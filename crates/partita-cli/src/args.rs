@@ -97,6 +97,9 @@ pub struct CompareArgs {
     /// Independent starts of each run, for methods that choose among them by their own loss
     #[arg(long, short, default_value_t = 8, value_name = "R")]
     pub restarts: usize,
+    /// Passes over the rows, for the losses of the linear model [default: about 312 steps]
+    #[arg(long)]
+    pub epochs: Option<usize>,
     /// How rows are prepared
     #[arg(long, value_enum, default_value_t = PrepareArg::Auto)]
     pub prepare: PrepareArg,

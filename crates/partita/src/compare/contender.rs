@@ -157,6 +157,8 @@ pub struct Setting {
     pub k: usize,
     /// Starts of every method that can choose among several by its own loss.
     pub restarts: usize,
+    /// Passes over the rows of the linear model; its own default if absent.
+    pub epochs: Option<usize>,
     /// How rows are prepared.
     pub prepare: Prepare,
     /// How many numbers of a row are used. By default the linear model and mixtures take principal components and
@@ -188,13 +190,23 @@ impl Contender {
         seed: u64,
         observer: &dyn Observer,
     ) -> Result<Outcome> {
-        let Setting { k, restarts, prepare, dims } = *setting;
+        let Setting { k, restarts, epochs, prepare, dims } = *setting;
         match *self {
             Self::Linear { loss, refresh, solver, norm } => {
                 let gamma = (!norm).then_some(0.0);
                 let dims = dims.unwrap_or_default();
-                let params =
-                    Params { loss, refresh, solver, gamma, restarts, prepare, dims, seed, ..Params::new(k) };
+                let params = Params {
+                    loss,
+                    refresh,
+                    solver,
+                    gamma,
+                    restarts,
+                    epochs,
+                    prepare,
+                    dims,
+                    seed,
+                    ..Params::new(k)
+                };
                 run_linear(input, &params, observer)
             }
             Self::KMeans { spherical } => {

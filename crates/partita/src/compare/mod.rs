@@ -258,7 +258,7 @@ mod tests {
     }
 
     fn setting() -> Setting {
-        Setting { k: 3, restarts: 2, prepare: Prepare::Auto, dims: None }
+        Setting { k: 3, restarts: 2, epochs: None, prepare: Prepare::Auto, dims: None }
     }
 
     #[test]
