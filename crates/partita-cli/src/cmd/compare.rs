@@ -20,8 +20,13 @@ pub fn run(args: &CompareArgs) -> Result<()> {
     let rows = opened.rows()?;
     let truth = args.truth.as_deref().map(|path| labels_of(path, rows.n())).transpose()?;
     let input = Input { widths: rows.widths(), memory: args.read.memory, ..Input::new(&rows) };
-    let setting =
-        Setting { k: args.k, restarts: args.restarts, prepare: args.prepare.into(), dims: args.dims };
+    let setting = Setting {
+        k: args.k,
+        restarts: args.restarts,
+        epochs: args.epochs,
+        prepare: args.prepare.into(),
+        dims: args.dims,
+    };
     let seeds: Vec<u64> = (args.seed..args.seed + args.seeds as u64).collect();
     on_threads(args.read.threads, || {
         let truth = truth.as_ref().map(|t| &*t.values);
