@@ -53,6 +53,6 @@ fn the_number_of_blobs_is_chosen_and_drawn() {
     let json: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(json["candidates"].as_array().unwrap().len(), 2);
     lab.refused(2, "choose-k x.npy --range 1..4", &["2..30"]);
-    lab.refused(3, "choose-k x.npy --range 2..200", &["600"]);
+    lab.refused(3, "choose-k x.npy --range 2..200", &["200 for 400 rows", "2/15"]);
     lab.refused(3, "choose-k x.npy --range 3..3", &["candidates", "at least 2"]);
 }

@@ -10,9 +10,9 @@ use partita_data::synth::gaussian_mixture;
 fn the_number_of_gaussians_is_found_in_nine_of_ten_mixtures() {
     let mut found = Vec::new();
     for (seed, truth) in (3..=12usize).enumerate() {
-        let (values, _) = gaussian_mixture(&vec![60; truth], 4 + seed, 5.0, seed as u64);
+        let (values, _) = gaussian_mixture(&vec![50; truth], 4 + seed, 5.0, seed as u64);
         let rows = Features::from_vec(values, 4 + seed).expect("whole rows");
-        let candidates: Vec<Params> = (2..=14).map(|k| Params { restarts: 3, ..Params::new(k) }).collect();
+        let candidates: Vec<Params> = (2..=14).map(|k| Params { restarts: 2, ..Params::new(k) }).collect();
         let choice = choose(&Input::new(&rows), &candidates, 3, &Silent).expect("the rows are good");
         found.push((truth, choice.chosen().k, choice.support));
     }

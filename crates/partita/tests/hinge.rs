@@ -1,7 +1,7 @@
 //! Max-margin clustering against all fair splits.
 
 use ndarray::Array2;
-use partita::linear::{Dims, Input, Loss, Params, Prepare, fit};
+use partita::linear::{Dims, Fit, Input, Loss, Params, Prepare, fit};
 use partita::report::Silent;
 use partita::rng::{Stream, stream};
 use rand::RngExt;
@@ -82,6 +82,23 @@ fn two_groups(seed: u64) -> Vec<Point> {
         .collect()
 }
 
+/// Max-margin clustering with many starts and steps.
+fn max_margin(rows: &Array2<f32>, k: usize) -> Fit {
+    let params = Params {
+        loss: Loss::Hinge,
+        gamma: Some(1e-3),
+        prepare: Prepare::Centre,
+        dims: Dims::Full,
+        restarts: 16,
+        // All rows are one batch: longer steps of the hinge jump to and fro.
+        learning_rate: Some(3.0),
+        epochs: Some(3000),
+        ..Params::new(k)
+    };
+    let view = rows.view();
+    fit(&Input::new(&view), &params, &Silent).expect("the rows are good")
+}
+
 #[test]
 fn two_clusters_are_the_fair_split_with_the_widest_margin() {
     let mut clear = 0;
@@ -94,19 +111,7 @@ fn two_clusters_are_the_fair_split_with_the_widest_margin() {
         }
         clear += 1;
         let rows = Array2::from_shape_fn((12, 2), |(i, j)| points[i][j] as f32);
-        let params = Params {
-            loss: Loss::Hinge,
-            gamma: Some(1e-3),
-            prepare: Prepare::Centre,
-            dims: Dims::Full,
-            restarts: 16,
-            // All rows are one batch: longer steps of the hinge jump to and fro.
-            learning_rate: Some(3.0),
-            epochs: Some(3000),
-            ..Params::new(2)
-        };
-        let view = rows.view();
-        let found = fit(&Input::new(&view), &params, &Silent).expect("the rows are good");
+        let found = max_margin(&rows, 2);
         let side: Vec<bool> = found.labels.iter().map(|l| *l == found.labels[0]).collect();
         let expected: Vec<bool> = truth.iter().map(|t| *t == truth[0]).collect();
         assert_eq!(side, expected, "seed {seed}, lead {lead}");
@@ -168,18 +173,7 @@ fn three_clusters_are_the_fair_labels_with_the_least_loss() {
         }
     }
     let rows = Array2::from_shape_fn((9, 2), |(i, j)| points[i][j] as f32);
-    let params = Params {
-        loss: Loss::Hinge,
-        gamma: Some(1e-3),
-        prepare: Prepare::Centre,
-        dims: Dims::Full,
-        restarts: 16,
-        learning_rate: Some(3.0),
-        epochs: Some(3000),
-        ..Params::new(3)
-    };
-    let view = rows.view();
-    let found = fit(&Input::new(&view), &params, &Silent).expect("the rows are good");
+    let found = max_margin(&rows, 3);
     let same = partita::metrics::accuracy(&best.1, &found.labels).expect("as many labels");
     assert_eq!(same, 1.0, "{:?} {:?}", best.1, found.labels);
 }

@@ -123,8 +123,11 @@ fn check(input: &Input<'_>, candidates: &[Params], splits: usize) -> Result<()> 
     let most = candidates.iter().map(|p| p.k).max().unwrap_or(0);
     let fitted = (input.rows.n() as f64 * FITTED) as usize;
     if fitted < ROWS_OF_CLUSTER * most {
-        // So many rows are fitted at a time.
-        return Err(Error::TooFewRows { rows: fitted, k: ROWS_OF_CLUSTER * most });
+        return Err(Error::Parameter {
+            name: "the largest number of clusters",
+            value: format!("{most} for {} rows", input.rows.n()),
+            must: "at most 2/15 of the number of rows: models are fitted to two fifths of them, with three for each cluster",
+        });
     }
     candidates.iter().try_for_each(|params| params.check(fitted).map(drop))
 }
