@@ -2,7 +2,6 @@
 
 mod args;
 mod cmd;
-mod curve;
 mod failure;
 mod input;
 mod picture;

@@ -47,7 +47,7 @@ fn the_number_of_blobs_is_chosen_and_drawn() {
     let text = lab.succeed("choose-k x.npy --range 2..6 --splits 3 --restarts 2 --picture curve.svg");
     assert!(text.starts_with("### K = 4"), "{text}");
     let drawn = String::from_utf8(lab.read("curve.svg")).unwrap();
-    assert!(drawn.starts_with("<svg") && drawn.matches("<circle").count() == 15);
+    assert!(drawn.starts_with("<svg") && drawn.matches("<circle").count() == 18);
     let text =
         lab.succeed("choose-k x.npy --range 4..4 --gamma 1e-5,1e-2 --splits 2 --restarts 1 --format json");
     let json: Value = serde_json::from_str(&text).unwrap();

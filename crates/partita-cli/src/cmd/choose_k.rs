@@ -2,7 +2,6 @@
 
 use super::outputs;
 use crate::args::{ChooseArgs, Format};
-use crate::curve;
 use crate::input::{Opened, on_threads};
 use crate::progress::Terminal;
 use crate::table::Table;
@@ -10,6 +9,7 @@ use anyhow::Result;
 use partita::choose::{Candidate, Choice, choose};
 use partita::compare::Spread;
 use partita::linear::{Input, Params, Prior};
+use partita_study::chart::{Axis, Chart, Mark};
 
 pub fn run(args: &ChooseArgs) -> Result<()> {
     for path in [&args.output, &args.picture].into_iter().flatten() {
@@ -125,19 +125,26 @@ fn recommendation(choice: &Choice) -> String {
 const UNSTABLE: f64 = 0.5;
 
 fn picture(choice: &Choice) -> String {
-    let x: Vec<f64> = match has_weights(choice) {
-        true => (1..=choice.candidates.len()).map(|at| at as f64).collect(),
-        false => choice.candidates.iter().map(|c| c.k as f64).collect(),
+    let (axis, places): (&str, Vec<f64>) = match has_weights(choice) {
+        true => ("candidate", (1..=choice.candidates.len()).map(|at| at as f64).collect()),
+        false => ("number of clusters K", choice.candidates.iter().map(|c| c.k as f64).collect()),
     };
-    let spreads = |values: fn(&Candidate) -> &Vec<f64>| -> Vec<Spread> {
+    let line = |name: &str, colour: usize, values: fn(&Candidate) -> &Vec<f64>| {
         let spread = |c: &Candidate| Spread::of(values(c).iter().copied());
-        choice.candidates.iter().map(|c| spread(c).unwrap_or(Spread { mean: 0.0, sd: 0.0 })).collect()
+        let point = |(x, c): (&f64, &Candidate)| spread(c).map(|s| (*x, s.mean, s.sd));
+        let points = places.iter().zip(&choice.candidates).filter_map(point).collect();
+        Mark::Means { name: name.to_owned(), points, colour }
     };
-    let lines = [
-        ("stability", spreads(|c| &c.stability)),
-        ("prediction", spreads(|c| &c.prediction)),
-        ("held-out loss", spreads(|c| &c.loss)),
-    ];
-    let axis = if has_weights(choice) { "candidate" } else { "number of clusters K" };
-    curve::svg(&recommendation(choice), axis, &x, &lines, Some(x[choice.best]))
+    let chart = Chart {
+        title: recommendation(choice),
+        x: Axis::new(axis),
+        y: Axis::between("", 0.0, 1.0),
+        marks: vec![
+            Mark::Highlight { x: places[choice.best] },
+            line("stability", 0, |c| &c.stability),
+            line("prediction", 6, |c| &c.prediction),
+            line("held-out loss", 2, |c| &c.loss),
+        ],
+    };
+    chart.svg()
 }
