@@ -1,5 +1,7 @@
 //! Margins of labellings: against scikit-learn, brute force, and their own proofs.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
 use partita::margin::{Classifier, MaxMargin, Options, Points, Separation, Support, of_labels};
 use partita::rng::{Stream, stream};
 use proptest::prelude::*;
