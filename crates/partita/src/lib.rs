@@ -6,6 +6,7 @@ pub mod compare;
 pub mod entropy;
 pub mod error;
 pub mod linear;
+pub mod margin;
 pub mod metrics;
 pub mod objective;
 pub mod pseudo;
