@@ -168,6 +168,23 @@ fn one_row_in_two_clusters_is_named() {
 }
 
 #[test]
+fn a_margin_of_a_ten_millionth_is_still_proved() {
+    for seed in 0..20 {
+        // Rows on both sides of a wide strip, and two rows in its middle that nearly coincide.
+        let mut x = random(22, 3, seed);
+        for (i, row) in x.chunks_mut(3).enumerate() {
+            row[0] = (0.1 + row[0].abs()) * if i % 2 == 0 { 1.0 } else { -1.0 };
+        }
+        x.copy_within(60..63, 63);
+        (x[60], x[63]) = (1e-7, -1e-7);
+        let labels: Vec<u32> = (0..22).map(|i| i % 2).collect();
+        let found = widest(&x, 3, &labels, 2);
+        let (_, margin) = found.binary().unwrap();
+        assert!(found.converged && (margin / 1e-7 - 1.0).abs() < 1e-6, "{seed}: {margin:e} {found:?}");
+    }
+}
+
+#[test]
 fn margins_scale_with_the_data_and_ignore_where_it_is() {
     let (x, labels) = separable(40, 2, 3, 5);
     let base = widest(&x, 2, &labels, 3);

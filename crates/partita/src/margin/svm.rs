@@ -21,6 +21,9 @@ use std::collections::BTreeMap;
 /// Rows of one task. Fixed, so that the result does not depend on the number of threads.
 const PIECE: usize = 512;
 
+/// Steps without a shorter dual after which rounding is taken to be the limit; in exact arithmetic there are none.
+const PATIENCE: usize = 10;
+
 /// Options of [`of_labels`].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -169,12 +172,12 @@ struct Primal {
 
 impl Problem<'_> {
     fn solve(&self, options: &Options) -> Separation {
-        let mut corral = Corral::default();
+        let mut corral = Corral::new(self.k, self.centred.m);
         corral.join(self.oracle(&self.means()).1);
         let mut best = Primal { weights: Vec::new(), biases: Vec::new(), margin: f64::NEG_INFINITY };
-        let mut iterations = 0;
+        let (mut iterations, mut shortest, mut stalled) = (0, f64::INFINITY, 0);
         loop {
-            let mut weights = corral.point(self.k, self.centred.m);
+            let mut weights = corral.point();
             let dual = norm(&weights);
             if dual <= options.nothing {
                 return Separation::Inseparable(self.certificate(&corral, dual, iterations));
@@ -184,8 +187,11 @@ impl Problem<'_> {
             if margin > best.margin {
                 best = Primal { weights, biases, margin };
             }
+            stalled = if dual < shortest { 0 } else { stalled + 1 };
+            shortest = dual.min(shortest);
             let converged = dual - best.margin <= options.tolerance * best.margin;
-            if converged || iterations >= options.max_iterations || !corral.join(vertex) {
+            let over = converged || iterations >= options.max_iterations || stalled > PATIENCE;
+            if over || !corral.join(vertex) {
                 return self.result(&corral, best, dual, iterations, converged);
             }
             iterations += 1;
