@@ -48,11 +48,7 @@ impl SizeArgs {
     pub fn balance(&self, model: &Model, rows: &dyn Rows) -> Result<Option<Assignment>> {
         let (n, k) = (rows.n(), model.k());
         let bounds = match (self.balance, self.limits(n)) {
-            (Some(_), _) => {
-                let total: f64 = model.prior.iter().map(|&u| f64::from(u)).sum();
-                let prior: Vec<f64> = model.prior.iter().map(|&u| f64::from(u) / total).collect();
-                Bounds::exact(&prior, n)?
-            }
+            (Some(_), _) => Bounds::exact(&model.shares(), n)?,
             (None, Some((least, most))) => Bounds::between(least, most, k)?,
             (None, None) => return Ok(None),
         };

@@ -1,3 +1,3 @@
-//! Charts, drawn as SVG files and as interactive parts of a page.
+//! Charts, drawn as SVG files.
 
 pub mod chart;

@@ -116,5 +116,10 @@ pub enum Error {
     Interrupted,
 }
 
+/// Refuse an option whose value is not `ok`.
+pub(crate) fn require<T: ToString>(name: &'static str, value: T, ok: bool, must: &'static str) -> Result<()> {
+    if ok { Ok(()) } else { Err(Error::Parameter { name, value: value.to_string(), must }) }
+}
+
 /// Shorthand for results of this crate.
 pub type Result<T> = std::result::Result<T, Error>;

@@ -1,5 +1,6 @@
 //! What a fit tells: why it stopped, how the loss went, and progress while it runs.
 
+use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// Why training stopped.
@@ -12,6 +13,13 @@ pub enum StopReason {
     Finished,
     /// The observer asked to stop; the result is the best so far.
     Interrupted,
+}
+
+impl StopReason {
+    /// An error if the fit was interrupted, for callers that want all of a result or nothing.
+    pub fn not_interrupted(self) -> Result<()> {
+        if self == Self::Interrupted { Err(Error::Interrupted) } else { Ok(()) }
+    }
 }
 
 /// Progress of a fit.

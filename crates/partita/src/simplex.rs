@@ -75,6 +75,15 @@ pub fn log_softmax_rows(z: impl Iterator<Item = f32>, k: usize, out: &mut Vec<f6
     }
 }
 
+/// Index of the first largest entry.
+///
+/// ```
+/// assert_eq!(partita::simplex::largest(&[0.2, 0.4, 0.4]), 1);
+/// ```
+pub fn largest<T: PartialOrd>(values: &[T]) -> usize {
+    (1..values.len()).fold(0, |best, c| if values[c] > values[best] { c } else { best })
+}
+
 /// The uniform prior.
 pub fn uniform(k: usize) -> Vec<f64> {
     vec![1.0 / k as f64; k]

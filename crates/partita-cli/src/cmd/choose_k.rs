@@ -13,7 +13,7 @@ use partita_study::chart::{Axis, Chart, Mark};
 
 pub fn run(args: &ChooseArgs) -> Result<()> {
     for path in [&args.output, &args.picture].into_iter().flatten() {
-        outputs::check_text(path)?;
+        outputs::writable(path)?;
     }
     let terminal = Terminal::new(args.format != Format::Json || args.output.is_some())?;
     let opened = Opened::new(&args.read)?;

@@ -13,7 +13,7 @@ use partita::rows::Rows;
 pub fn run(args: &CompareArgs) -> Result<()> {
     let contenders = contenders(&args.methods)?;
     if let Some(path) = &args.output {
-        outputs::check_text(path)?;
+        outputs::writable(path)?;
     }
     let terminal = Terminal::new(args.format != Format::Json || args.output.is_some())?;
     let opened = Opened::new(&args.read)?;
@@ -27,7 +27,7 @@ pub fn run(args: &CompareArgs) -> Result<()> {
         prepare: args.prepare.into(),
         dims: args.dims,
     };
-    let seeds: Vec<u64> = (args.seed..args.seed + args.seeds as u64).collect();
+    let seeds: Vec<u64> = (0..args.seeds as u64).map(|i| args.seed.wrapping_add(i)).collect();
     on_threads(args.read.threads, || {
         let truth = truth.as_ref().map(|t| &*t.values);
         let found = compare(&input, truth, &contenders, &setting, &seeds, &terminal)?;

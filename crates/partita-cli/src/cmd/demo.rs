@@ -8,7 +8,6 @@ use crate::summary;
 use anyhow::{Context, Result};
 use partita::linear::{Input, Params, fit};
 use partita::metrics::{Scores, scores};
-use partita::report::StopReason;
 use partita_data::{DIGITS_FEATURES, DIGITS_ROWS, Features, digits};
 use std::path::Path;
 
@@ -26,9 +25,7 @@ pub fn run(args: &DemoArgs) -> Result<()> {
     let params = Params { seed: args.seed, ..Params::new(K) };
     let found = fit(&Input::new(&rows), &params, &terminal)?;
     terminal.finish();
-    if found.report.stop == StopReason::Interrupted {
-        return Err(partita::Error::Interrupted.into());
-    }
+    found.report.stop.not_interrupted()?;
     let metrics = scores(&truth, &found.labels)?;
     let holdings = Holding::all(&found.labels, &truth);
     let proba = found.model.predict_proba(&rows)?;

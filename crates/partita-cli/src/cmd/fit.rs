@@ -9,7 +9,6 @@ use crate::summary::{self, Written};
 use anyhow::{Context, Result, bail};
 use partita::linear::{Fit, Input, Optimiser, Params, Prior, Report, Solver, fit};
 use partita::metrics::{Scores, scores};
-use partita::report::StopReason;
 use partita::rows::Rows;
 use partita_data::model_file::ModelFile;
 use partita_data::read_vector;
@@ -48,9 +47,7 @@ pub fn run(args: &FitArgs) -> Result<()> {
     on_threads(args.read.threads, || {
         let mut found = fit(&input, &params, &terminal)?;
         terminal.finish();
-        if found.report.stop == StopReason::Interrupted {
-            return Err(partita::Error::Interrupted.into());
-        }
+        found.report.stop.not_interrupted()?;
         if let Some(like) = &like {
             found.number_like(like, &rows)?;
         }

@@ -35,17 +35,12 @@ pub fn check_picture(path: &Path) -> Result<()> {
     named(path, &["png"], "the picture is written as .png")
 }
 
-/// The same for text of any form.
-pub fn check_text(path: &Path) -> Result<()> {
-    writable(path)
-}
-
 /// Text into a file, which appears whole, or on standard output.
 pub fn text(path: Option<&Path>, text: &str) -> Result<()> {
-    let Some(path) = path else { return print(text) };
-    let mut file = AtomicFile::create(path)?;
-    file.write_all(text.as_bytes()).map_err(|source| DataError::Write { path: path.to_owned(), source })?;
-    Ok(file.finish()?)
+    match path {
+        Some(path) => write(path, text.as_bytes()),
+        None => print(text),
+    }
 }
 
 fn named(path: &Path, extensions: &[&str], rule: &str) -> Result<()> {
@@ -56,7 +51,7 @@ fn named(path: &Path, extensions: &[&str], rule: &str) -> Result<()> {
 }
 
 /// Begin a file there and drop it again, which leaves nothing behind.
-fn writable(path: &Path) -> Result<()> {
+pub fn writable(path: &Path) -> Result<()> {
     AtomicFile::create(path)?;
     Ok(())
 }

@@ -9,7 +9,6 @@ use crate::summary::{self, Written};
 use anyhow::Result;
 use partita::linear::{Input, Params, Prior, fit};
 use partita::metrics::scores;
-use partita::report::StopReason;
 use partita::rows::Rows;
 use partita_data::model_file::ModelFile;
 
@@ -31,9 +30,7 @@ pub fn run(args: &UpdateArgs) -> Result<()> {
     on_threads(args.read.threads, || {
         let mut found = fit(&input, &params, &terminal)?;
         terminal.finish();
-        if found.report.stop == StopReason::Interrupted {
-            return Err(partita::Error::Interrupted.into());
-        }
+        found.report.stop.not_interrupted()?;
         found.number_like(&old.model, &rows)?;
         let metrics = truth.as_ref().map(|t| scores(&t.values, &found.labels)).transpose()?;
         if let Some(path) = &args.labels_out {
@@ -56,7 +53,6 @@ pub fn run(args: &UpdateArgs) -> Result<()> {
 
 /// The options of the model's fit, for a few more steps from where it ended.
 fn going_on(old: &ModelFile, epochs: usize) -> Params {
-    let total: f64 = old.model.prior.iter().map(|&u| f64::from(u)).sum();
-    let prior = old.model.prior.iter().map(|&u| f64::from(u) / total).collect();
-    Params { restarts: 1, epochs: Some(epochs), prior: Prior::Given(prior), ..old.params.clone() }
+    let prior = Prior::Given(old.model.shares());
+    Params { restarts: 1, epochs: Some(epochs), prior, ..old.params.clone() }
 }

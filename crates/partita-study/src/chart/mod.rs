@@ -1,6 +1,5 @@
-//! What a chart shows, apart from how it is drawn: [`Chart::svg`] makes a file, [`Chart::plotly`] a part of a page.
+//! What a chart shows, apart from how it is drawn: [`Chart::svg`] makes a file.
 
-mod interactive;
 mod scale;
 mod svg;
 

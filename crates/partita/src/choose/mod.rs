@@ -15,7 +15,7 @@ use crate::compare::Spread;
 use crate::error::{Error, Result};
 use crate::linear::{self, Fit, Input, Model, Params};
 use crate::metrics;
-use crate::report::{Flow, Observer, Progress, StopReason};
+use crate::report::{Flow, Observer, Progress};
 use crate::rng::{Stream, stream};
 use crate::rows::{Rows, Subset};
 use crate::simplex::xlnx;
@@ -214,7 +214,8 @@ fn fit_rows(
     };
     let restarts = if labels.is_some() { 1 } else { params.restarts };
     let found = linear::fit(&part, &Params { restarts, ..params.clone() }, observer)?;
-    if found.report.stop == StopReason::Interrupted { Err(Error::Interrupted) } else { Ok(found) }
+    found.report.stop.not_interrupted()?;
+    Ok(found)
 }
 
 /// (mean H(σ) + KL(σ̄‖u))/H(u) on rows the model has not seen.
@@ -225,7 +226,8 @@ fn loss(model: &Model, rows: &dyn Rows) -> Result<f64> {
         proba.columns().into_iter().map(|c| c.iter().map(|&p| f64::from(p)).sum::<f64>() / n).collect();
     let terms = mean.iter().zip(&model.prior).map(|(m, &u)| xlnx(*m) - m * f64::from(u).ln());
     let most: f64 = model.prior.iter().map(|&u| -xlnx(f64::from(u))).sum();
-    Ok((metrics::mean_entropy(&proba) + terms.sum::<f64>()) / most)
+    let doubt = metrics::mean_entropy(proba.as_slice().expect("predicted row after row"), model.k());
+    Ok((doubt + terms.sum::<f64>()) / most)
 }
 
 fn conclude(candidates: Vec<Candidate>, splits: usize) -> Choice {

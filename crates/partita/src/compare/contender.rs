@@ -2,9 +2,8 @@
 
 use crate::error::{Error, Result};
 use crate::linear::{self, Dims, Input, Loss, Params, Prepare, Refresh, Solver};
-use crate::metrics;
 use crate::pseudo::Miadm;
-use crate::report::{Observer, StopReason};
+use crate::report::Observer;
 use crate::rivals::gmm::{Covariance, GaussianMixture};
 use crate::rivals::kmeans::KMeans;
 use crate::rivals::soft_kmeans::SoftKMeans;
@@ -250,15 +249,13 @@ impl Contender {
         let frame =
             Frame { prepare: setting.prepare, dims: setting.dims.unwrap_or(self.default_dims()), seed };
         let found = rivals::fit(input, method, frame, observer)?;
-        finished(found.stop)?;
+        found.stop.not_interrupted()?;
         let soft = !matches!(self, Self::KMeans { .. });
-        let decisiveness =
-            if soft { Some(metrics::mean_entropy(&found.model.predict_proba(input.rows)?)) } else { None };
         Ok(Outcome {
             labels: found.labels,
             loss: found.loss,
             seconds: found.seconds,
-            decisiveness,
+            decisiveness: soft.then_some(found.decisiveness),
             margin: None,
         })
     }
@@ -266,7 +263,7 @@ impl Contender {
 
 fn run_linear(input: &Input<'_>, params: &Params, observer: &dyn Observer) -> Result<Outcome> {
     let found = linear::fit(input, params, observer)?;
-    finished(found.report.stop)?;
+    found.report.stop.not_interrupted()?;
     Ok(Outcome {
         labels: found.labels,
         loss: found.report.loss,
@@ -274,10 +271,6 @@ fn run_linear(input: &Input<'_>, params: &Params, observer: &dyn Observer) -> Re
         decisiveness: Some(found.report.decisiveness),
         margin: Some(found.report.median_margin),
     })
-}
-
-fn finished(stop: StopReason) -> Result<()> {
-    if stop == StopReason::Interrupted { Err(Error::Interrupted) } else { Ok(()) }
 }
 
 #[cfg(test)]

@@ -34,45 +34,47 @@ pub fn logits_piece(x: &[f32], weight: &[f32], bias: &[f32], m: usize, z: &mut [
     }
 }
 
+/// A product of single precision, on the calling thread.
+fn multiply(out: MatMut<'_, f32>, accum: Accum, a: MatRef<'_, f32>, b: MatRef<'_, f32>) {
+    matmul(out, accum, a, b, 1.0, Par::Seq);
+}
+
 /// X Aᵀ for row-major X `[n, m]`, A `[d, m]`, out `[n, d]`, on the calling thread.
 pub fn product(x: &[f32], a: &[f32], m: usize, out: &mut [f32]) {
     let (n, d) = (x.len() / m, a.len() / m);
     if d <= narrow::FEW {
         return narrow::dots(x, a, m, out);
     }
-    matmul(
-        MatMut::from_row_major_slice_mut(out, n, d),
+    let out = MatMut::from_row_major_slice_mut(out, n, d);
+    multiply(
+        out,
         Accum::Replace,
         MatRef::from_row_major_slice(x, n, m),
         MatRef::from_row_major_slice(a, d, m).transpose(),
-        1.0f32,
-        Par::Seq,
     );
 }
 
 /// Yᵀ X for row-major Y `[n, d]`, X `[n, m]`, out `[d, m]`, on the calling thread.
 pub fn transposed_product(y: &[f32], x: &[f32], m: usize, out: &mut [f32]) {
     let (n, d) = (x.len() / m, out.len() / m);
-    matmul(
-        MatMut::from_row_major_slice_mut(out, d, m),
+    let out = MatMut::from_row_major_slice_mut(out, d, m);
+    multiply(
+        out,
         Accum::Replace,
         MatRef::from_row_major_slice(y, n, d).transpose(),
         MatRef::from_row_major_slice(x, n, m),
-        1.0f32,
-        Par::Seq,
     );
 }
 
 /// [`transposed_product`] added to what `out` holds.
 pub fn add_transposed_product(y: &[f32], x: &[f32], m: usize, out: &mut [f32]) {
     let (n, d) = (x.len() / m, out.len() / m);
-    matmul(
-        MatMut::from_row_major_slice_mut(out, d, m),
+    let out = MatMut::from_row_major_slice_mut(out, d, m);
+    multiply(
+        out,
         Accum::Add,
         MatRef::from_row_major_slice(y, n, d).transpose(),
         MatRef::from_row_major_slice(x, n, m),
-        1.0f32,
-        Par::Seq,
     );
 }
 
@@ -80,13 +82,12 @@ pub fn add_transposed_product(y: &[f32], x: &[f32], m: usize, out: &mut [f32]) {
 pub fn weight_gradient(d: &[f32], x: &[f32], m: usize, g: &mut [f32]) {
     let k = g.len() / m;
     let n = x.len() / m;
-    matmul(
-        MatMut::from_row_major_slice_mut(g, k, m),
+    let out = MatMut::from_row_major_slice_mut(g, k, m);
+    multiply(
+        out,
         Accum::Replace,
         MatRef::from_row_major_slice(d, k, n),
         MatRef::from_row_major_slice(x, n, m),
-        1.0f32,
-        Par::Seq,
     );
 }
 

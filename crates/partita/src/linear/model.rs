@@ -5,6 +5,7 @@ use super::prepare::{View, apply_views, centre_block};
 use crate::balance::{self, Assignment, Bounds};
 use crate::error::{Error, Result};
 use crate::rows::{Rows, check_finite};
+use crate::simplex::largest;
 use ndarray::Array2;
 use rayon::prelude::*;
 
@@ -75,6 +76,12 @@ impl Model {
         self.bias.len()
     }
 
+    /// The prior in double precision, summing to one.
+    pub fn shares(&self) -> Vec<f64> {
+        let total: f64 = self.prior.iter().map(|&u| f64::from(u)).sum();
+        self.prior.iter().map(|&u| f64::from(u) / total).collect()
+    }
+
     /// Number of features of a raw row.
     pub fn m(&self) -> usize {
         self.views.iter().map(|v| v.width).sum()
@@ -100,7 +107,7 @@ impl Model {
     fn predict_block(&self, rows: &dyn Rows, start: usize, buffers: &mut Buffers) -> Result<Predictions> {
         let mut proba = self.logits_of(rows, start, buffers)?;
         kernel::softmax_rows(&mut proba, self.k());
-        let labels = proba.chunks_exact(self.k()).map(decide).collect();
+        let labels = proba.chunks_exact(self.k()).map(|p| largest(p) as u32).collect();
         Ok(Predictions { start, proba, labels })
     }
 
@@ -202,7 +209,7 @@ impl Model {
         self.logits(&mut x.clone(), &mut Vec::new(), &mut proba);
         kernel::softmax_rows(&mut proba, k);
         apply_views(&self.views, &mut x);
-        let cluster = decide(&proba) as usize;
+        let cluster = largest(&proba);
         let runner_up = (0..k).filter(|&c| c != cluster).max_by(|&a, &b| proba[a].total_cmp(&proba[b]));
         let runner_up = runner_up.expect("there are at least two clusters");
         let difference =
@@ -239,17 +246,6 @@ impl Model {
             .collect();
         Some((self.weight.clone(), bias))
     }
-}
-
-/// The first most probable cluster.
-fn decide(proba: &[f32]) -> u32 {
-    let mut best = 0;
-    for (c, p) in proba.iter().enumerate() {
-        if *p > proba[best] {
-            best = c;
-        }
-    }
-    best as u32
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::optimise::Optimiser;
 use super::prepare::Prepare;
 use super::reduce::Dims;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, require};
 use crate::pseudo::Miadm;
 use crate::simplex::{check_prior, uniform};
 use serde::{Deserialize, Serialize};
@@ -256,7 +256,7 @@ impl Params {
             at_least("EM iterations", iterations, 1, "at least 1")?;
         }
         if let Optimiser::Sgd { momentum } = self.optimiser {
-            in_range("momentum", momentum, (0.0..1.0).contains(&momentum), "from 0 to below 1")?;
+            require("momentum", momentum, (0.0..1.0).contains(&momentum), "from 0 to below 1")?;
         }
         if self.refresh == Refresh::Epoch && !self.loss.has_labels() {
             return Err(Error::Parameter {
@@ -266,14 +266,14 @@ impl Params {
             });
         }
         let lambda = self.lambda.unwrap_or(self.default_lambda());
-        in_range("lambda", lambda, lambda.is_finite() && lambda >= 0.0, "a finite number, 0 or more")?;
+        require("lambda", lambda, lambda.is_finite() && lambda >= 0.0, "a finite number, 0 or more")?;
         let gamma = self.gamma.unwrap_or(match self.loss {
             Loss::Hinge => HINGE_GAMMA_TIMES_K / self.k as f64,
             _ => GAMMA_TIMES_K / self.k as f64,
         });
-        in_range("gamma", gamma, gamma.is_finite() && gamma >= 0.0, "a finite number, 0 or more")?;
+        require("gamma", gamma, gamma.is_finite() && gamma >= 0.0, "a finite number, 0 or more")?;
         let rate = self.learning_rate.unwrap_or(self.default_rate());
-        in_range("the learning rate", rate, rate.is_finite() && rate > 0.0, "a finite number above 0")?;
+        require("the learning rate", rate, rate.is_finite() && rate > 0.0, "a finite number above 0")?;
         let prior = match &self.prior {
             Prior::Given(prior) => check_prior(prior, self.k)?,
             Prior::Uniform => uniform(self.k),
@@ -306,9 +306,9 @@ impl Params {
     fn check_range(&self, least: f64, most: f64) -> Result<()> {
         let equal = 1.0 / self.k as f64;
         let small = "above 0 and at most that of equal clusters";
-        in_range("the smallest share of a cluster", least, least > 0.0 && least <= equal, small)?;
+        require("the smallest share of a cluster", least, least > 0.0 && least <= equal, small)?;
         let large = "at most 1 and at least that of equal clusters";
-        in_range("the largest share of a cluster", most, (equal..=1.0).contains(&most), large)
+        require("the largest share of a cluster", most, (equal..=1.0).contains(&most), large)
     }
 
     fn default_lambda(&self) -> f64 {
@@ -382,11 +382,7 @@ pub struct Checked {
 }
 
 fn at_least(name: &'static str, value: usize, least: usize, must: &'static str) -> Result<()> {
-    if value >= least { Ok(()) } else { Err(Error::Parameter { name, value: value.to_string(), must }) }
-}
-
-fn in_range(name: &'static str, value: f64, ok: bool, must: &'static str) -> Result<()> {
-    if ok { Ok(()) } else { Err(Error::Parameter { name, value: value.to_string(), must }) }
+    require(name, value, value >= least, must)
 }
 
 #[cfg(test)]

@@ -11,7 +11,11 @@ use super::vector;
 use crate::error::{Error, Result};
 use crate::report::Observer;
 use crate::rows::Rows;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+
+/// Rows prepared by one thread at a time.
+const PIECE: usize = 64;
 
 /// How rows are prepared before training.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -239,6 +243,20 @@ impl Preparation {
     /// Number of prepared features.
     pub fn d(&self) -> usize {
         self.reduction.as_ref().map_or(self.m(), Reduction::d)
+    }
+
+    /// All rows of `data`, prepared.
+    pub fn load(&self, data: &dyn Rows) -> Result<Vec<f32>> {
+        let (m, d) = (self.m(), self.d());
+        let mut all = vec![0.0; data.n() * d];
+        all.par_chunks_mut(PIECE * d).enumerate().try_for_each_init(Vec::new, |raw, (i, out)| {
+            raw.resize(out.len() / d * m, 0.0);
+            data.read(i * PIECE, raw)?;
+            self.apply(raw, out);
+            Ok::<_, Error>(())
+        })?;
+        data.release();
+        Ok(all)
     }
 
     /// Prepare a block of raw rows `[n, m]`, which is overwritten, into `out` `[n, d]`.

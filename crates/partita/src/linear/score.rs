@@ -131,12 +131,7 @@ pub fn census(head: &Head, sample: &Batch) -> (Census, Vec<u32>) {
 
 /// The first largest logit and its lead over the second.
 fn top_two(z: &[f32]) -> (u32, f32) {
-    let mut best = 0;
-    for c in 1..z.len() {
-        if z[c] > z[best] {
-            best = c;
-        }
-    }
+    let best = simplex::largest(z);
     let second = (0..z.len()).filter(|&c| c != best).map(|c| z[c]).fold(f32::NEG_INFINITY, f32::max);
     (best as u32, z[best] - second)
 }

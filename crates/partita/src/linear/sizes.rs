@@ -10,8 +10,8 @@ use super::run::{Outcome, Run};
 use super::score::census;
 use super::train::Head;
 use crate::entropy::divergence::kl;
-use crate::error::{Error, Result};
-use crate::report::{Flow, Observer, Progress, StopReason};
+use crate::error::Result;
+use crate::report::{Flow, Observer, Progress};
 use crate::rivals::Table;
 use crate::rivals::kmeans::{KMeans, plus_plus};
 use crate::rng::{Stream, stream};
@@ -101,9 +101,7 @@ fn fit_with(run: &Run<'_>, prior: Vec<f64>, warm: Option<&Head>) -> Result<Guess
     let mut checked = run.checked.clone();
     checked.prior.clone_from(&prior);
     let Outcome { head, report } = Run { params: &params, checked: &checked, warm, ..*run }.train()?;
-    if report.stop == StopReason::Interrupted {
-        return Err(Error::Interrupted);
-    }
+    report.stop.not_interrupted()?;
     let score = report.loss + EVENNESS * kl(&prior, &uniform(prior.len()));
     Ok(Guess { prior, score, head })
 }

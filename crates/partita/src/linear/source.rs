@@ -125,18 +125,9 @@ impl<'a> Source<'a> {
     /// Hold the prepared rows in memory if they fit the input's budget.
     pub fn new(input: &'a Input<'a>, preparation: &'a Preparation) -> Result<Self> {
         let mut source = Self { input, preparation, memory: None };
-        let (m, d) = (preparation.m(), preparation.d());
-        let bytes = input.rows.n().saturating_mul(d).saturating_mul(4);
+        let bytes = input.rows.n().saturating_mul(preparation.d()).saturating_mul(4);
         if bytes <= input.memory {
-            let mut all = vec![0.0; input.rows.n() * d];
-            all.par_chunks_mut(PIECE * d).enumerate().try_for_each_init(Vec::new, |raw, (i, out)| {
-                raw.resize(out.len() / d * m, 0.0);
-                input.rows.read(i * PIECE, raw)?;
-                preparation.apply(raw, out);
-                Ok::<_, Error>(())
-            })?;
-            input.rows.release();
-            source.memory = Some(all);
+            source.memory = Some(preparation.load(input.rows)?);
         }
         Ok(source)
     }

@@ -29,10 +29,10 @@ use crate::error::Result;
 use crate::simplex::xlnx;
 use serde::{Deserialize, Serialize};
 
-/// Mean entropy of rows of probabilities, in nats: 0 when every row is decided.
-pub fn mean_entropy(proba: &ndarray::Array2<f32>) -> f64 {
+/// Mean entropy of rows of `k` probabilities, in nats: 0 when every row is decided.
+pub fn mean_entropy(proba: &[f32], k: usize) -> f64 {
     let sum: f64 = proba.iter().map(|&p| -xlnx(f64::from(p))).sum();
-    sum / proba.nrows().max(1) as f64
+    sum / (proba.len() / k).max(1) as f64
 }
 
 /// The three usual scores of a clustering against the truth.

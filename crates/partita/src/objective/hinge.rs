@@ -6,6 +6,7 @@
 
 use super::{Batch, BatchObjective, Workspace, known_label};
 use crate::balance::{self, Bounds};
+use crate::simplex::largest;
 
 /// What it costs to give a known row another label: more than any fair labels of the others could save.
 const FORBIDDEN: f32 = 1e6;
@@ -52,7 +53,7 @@ impl Hinge {
 
 /// The two largest entries, as (index, index).
 fn top_two(z: &[f64]) -> (usize, usize) {
-    let best = (1..z.len()).fold(0, |best, c| if z[c] > z[best] { c } else { best });
+    let best = largest(z);
     let first = usize::from(best == 0);
     let second = (first..z.len()).filter(|&c| c != best).fold(first, |s, c| if z[c] > z[s] { c } else { s });
     (best, second)

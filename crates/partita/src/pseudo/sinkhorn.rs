@@ -6,7 +6,7 @@
 
 use super::{Coupling, Problem, PseudoLabels, Solved, Surrogate, Workspace};
 use crate::objective::Fairness;
-use crate::simplex::TINY;
+use crate::simplex::{TINY, largest};
 
 /// Minimises mean H(y, σ) over labels with ȳ = u, smoothed by a power. The constraint takes the place of a fairness term, so
 /// that λ is not used; the loss of its labels should be taken with λ = 0.
@@ -98,9 +98,4 @@ fn shares(problem: &Problem<'_>, powers: &[f64], scale: &[f64], shares: &mut Vec
             *share += factor * p * c;
         }
     }
-}
-
-/// The first largest entry.
-fn largest(y: &[f64]) -> usize {
-    (1..y.len()).fold(0, |best, c| if y[c] > y[best] { c } else { best })
 }

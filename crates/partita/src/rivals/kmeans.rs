@@ -4,11 +4,13 @@
 //! are kept from iteration to iteration and only the rows that moved change them, so that late iterations cost
 //! the product alone.
 
+use super::parts::unit_rows;
 use super::{Head, Method, Table, Trained};
-use crate::error::{Error, Result};
+use crate::error::{Result, require};
 use crate::linear::{kernel, vector};
 use crate::report::{Observer, StopReason};
 use crate::rng::{Stream, stream};
+use crate::simplex::largest;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -89,14 +91,8 @@ impl Method for KMeans {
     fn check(&self, _: usize) -> Result<()> {
         super::at_least_one("restarts", self.restarts)?;
         super::at_least_one("iterations", self.max_iterations)?;
-        match self.tolerance >= 0.0 && self.tolerance.is_finite() {
-            true => Ok(()),
-            false => Err(Error::Parameter {
-                name: "the tolerance",
-                value: self.tolerance.to_string(),
-                must: "a finite number, 0 or more",
-            }),
-        }
+        let ok = self.tolerance >= 0.0 && self.tolerance.is_finite();
+        require("the tolerance", self.tolerance, ok, "a finite number, 0 or more")
     }
 
     fn train(&self, table: Table<'_>, seed: u64, observer: &dyn Observer) -> Result<Trained<Centres>> {
@@ -261,20 +257,6 @@ fn nearest(table: Table<'_>, centres: &[f32]) -> Vec<u32> {
 /// −‖c‖²/2 of each centre.
 fn halves(centres: &[f32], m: usize) -> Vec<f32> {
     centres.chunks_exact(m).map(|c| -0.5 * vector::sum_squares(c)).collect()
-}
-
-/// The first largest entry.
-fn largest(z: &[f32]) -> usize {
-    (1..z.len()).fold(0, |best, c| if z[c] > z[best] { c } else { best })
-}
-
-fn unit_rows(table: Table<'_>) -> Vec<f32> {
-    let mut x = table.x.to_vec();
-    for row in x.chunks_exact_mut(table.m) {
-        let scale = 1.0 / vector::sum_squares(row).sqrt().max(f32::MIN_POSITIVE);
-        row.iter_mut().for_each(|v| *v *= scale);
-    }
-    x
 }
 
 /// Mean over the features of their variance, from a sum of squares around the mean row.

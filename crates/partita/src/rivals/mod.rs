@@ -14,12 +14,14 @@ pub mod temi;
 mod testing;
 pub mod turtle;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, require};
 use crate::linear::prepare::Preparation;
 use crate::linear::source::check_distinct;
 use crate::linear::{Dims, Input, Prepare};
+use crate::metrics::mean_entropy;
 use crate::report::{Flow, Observer, Progress, StopReason};
 use crate::rows::{Rows, check_finite};
+use crate::simplex::largest;
 use ndarray::Array2;
 use rayon::prelude::*;
 use std::time::Instant;
@@ -97,6 +99,8 @@ pub struct Fit<H> {
     pub model: Model<H>,
     /// The cluster of each row.
     pub labels: Vec<u32>,
+    /// Mean entropy of their assignments: 0 if the method is hard.
+    pub decisiveness: f64,
     /// Loss of the best restart, in the method's own terms.
     pub loss: f64,
     /// Losses of all restarts.
@@ -141,10 +145,11 @@ pub fn fit<M: Method>(
     let (preparation, x) = prepared(input, k, frame, observer)?;
     let table = Table { x: &x, m: preparation.d() };
     let trained = method.train(table, frame.seed, observer)?;
-    let labels = decide(&assign_all(&trained.head, table, k), k);
+    let proba = assign_all(&trained.head, table, k);
     Ok(Fit {
         model: Model { preparation, k, head: trained.head },
-        labels,
+        labels: decide(&proba, k),
+        decisiveness: mean_entropy(&proba, k),
         loss: trained.loss,
         losses: trained.losses,
         iterations: trained.iterations,
@@ -163,15 +168,7 @@ fn prepared(
     let mut preparation = Preparation::fit(input.rows, &input.widths, frame.prepare, observer)?;
     check_distinct(input.rows, k)?;
     preparation.reduce(input.rows, frame.dims, frame.seed)?;
-    let (m, d) = (preparation.m(), preparation.d());
-    let mut all = vec![0.0; input.rows.n() * d];
-    all.par_chunks_mut(BLOCK * d).enumerate().try_for_each_init(Vec::new, |raw, (i, out)| {
-        raw.resize(out.len() / d * m, 0.0);
-        input.rows.read(i * BLOCK, raw)?;
-        preparation.apply(raw, out);
-        Ok::<_, Error>(())
-    })?;
-    input.rows.release();
+    let all = preparation.load(input.rows)?;
     Ok((preparation, all))
 }
 
@@ -201,10 +198,7 @@ fn best_of<H>(
 }
 
 fn at_least_one(name: &'static str, value: usize) -> Result<()> {
-    match value {
-        0 => Err(Error::Parameter { name, value: "0".to_owned(), must: "at least 1" }),
-        _ => Ok(()),
-    }
+    require(name, value, value >= 1, "at least 1")
 }
 
 fn assign_all(head: &impl Head, table: Table<'_>, k: usize) -> Vec<f32> {
@@ -218,8 +212,7 @@ fn assign_all(head: &impl Head, table: Table<'_>, k: usize) -> Vec<f32> {
 
 /// The first most probable cluster of each row.
 fn decide(proba: &[f32], k: usize) -> Vec<u32> {
-    let best = |p: &[f32]| (1..k).fold(0, |best, c| if p[c] > p[best] { c } else { best }) as u32;
-    proba.chunks_exact(k).map(best).collect()
+    proba.chunks_exact(k).map(|p| largest(p) as u32).collect()
 }
 
 impl<H: Head> Model<H> {

@@ -1,7 +1,7 @@
 //! Exact nearest neighbours by angle: blocks of all products of rows, and a selection that keeps few of them.
 
 use super::Table;
-use super::parts::inverse_norm;
+use super::parts::unit_rows;
 use crate::linear::kernel;
 use rayon::prelude::*;
 
@@ -24,11 +24,7 @@ const GROUP: usize = 16 * QUERIES;
 /// ```
 pub fn nearest(table: Table<'_>, count: usize, mut go_on: impl FnMut(f64) -> bool) -> Option<Vec<u32>> {
     let (n, m) = (table.n(), table.m);
-    let mut unit = table.x.to_vec();
-    unit.par_chunks_mut(m).for_each(|row| {
-        let scale = inverse_norm(row);
-        row.iter_mut().for_each(|x| *x *= scale);
-    });
+    let unit = unit_rows(table);
     let mut found = vec![0; n * count];
     for (g, group) in found.chunks_mut(GROUP * count).enumerate() {
         if !go_on((g * GROUP) as f64 / n as f64) {

@@ -1,10 +1,12 @@
 //! What small networks are made of: numbers that Adam moves, weight normalisation, and rows of a known size.
 
-use crate::error::{Error, Result};
+use super::Table;
+use crate::error::{Result, require};
 use crate::linear::optimise::{Memory, Optimiser, Pace};
 use crate::linear::vector;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
 
 /// Numbers that Adam moves, with what it remembers of them.
 #[derive(Debug, Clone, Default)]
@@ -77,6 +79,16 @@ pub(super) fn inverse_norm(v: &[f32]) -> f32 {
     if squares > 0.0 { 1.0 / squares.sqrt() } else { 0.0 }
 }
 
+/// The rows at unit length; rows of zeros stay.
+pub(super) fn unit_rows(table: Table<'_>) -> Vec<f32> {
+    let mut x = table.x.to_vec();
+    x.par_chunks_mut(table.m).for_each(|row| {
+        let scale = inverse_norm(row);
+        row.iter_mut().for_each(|v| *v *= scale);
+    });
+    x
+}
+
 /// Σ a·b.
 pub(super) fn dot(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
@@ -91,11 +103,6 @@ pub(super) fn rms_factor(x: &[f32], rms: Option<f64>) -> f32 {
     // In blocks, so that long sums keep their precision.
     let squares: f64 = x.chunks(4096).map(|x| f64::from(vector::sum_squares(x))).sum();
     if squares > 0.0 { (rms / (squares / x.len() as f64).sqrt()) as f32 } else { 1.0 }
-}
-
-/// Refuse an option whose value is not `ok`.
-pub(super) fn require<T: ToString>(name: &'static str, value: T, ok: bool, must: &'static str) -> Result<()> {
-    if ok { Ok(()) } else { Err(Error::Parameter { name, value: value.to_string(), must }) }
 }
 
 /// Refuse a number that is not finite and above 0.

@@ -5,7 +5,7 @@
 
 use super::kmeans::plus_plus;
 use super::{Head, Method, Table, Trained};
-use crate::error::{Error, Result};
+use crate::error::{Result, require};
 use crate::linear::{kernel, vector};
 use crate::report::{Observer, StopReason};
 use crate::rng::{Stream, stream};
@@ -87,14 +87,8 @@ impl Method for SoftKMeans {
     fn check(&self, _: usize) -> Result<()> {
         super::at_least_one("restarts", self.restarts)?;
         super::at_least_one("iterations", self.max_iterations)?;
-        match self.gamma > 0.0 && self.gamma.is_finite() {
-            true => Ok(()),
-            false => Err(Error::Parameter {
-                name: "gamma",
-                value: self.gamma.to_string(),
-                must: "a finite number above 0 (K-means is the limit at 0)",
-            }),
-        }
+        let ok = self.gamma > 0.0 && self.gamma.is_finite();
+        require("gamma", self.gamma, ok, "a finite number above 0 (K-means is the limit at 0)")
     }
 
     fn train(&self, table: Table<'_>, seed: u64, observer: &dyn Observer) -> Result<Trained<SoftCentres>> {

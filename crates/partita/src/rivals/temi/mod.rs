@@ -17,9 +17,9 @@ mod network;
 pub use network::{Network, Shape};
 
 use super::neighbours::nearest;
-use super::parts::{require, require_positive, require_share, rms_factor};
+use super::parts::{require_positive, require_share, rms_factor};
 use super::{Head, Method, Table, Trained};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, require};
 use crate::report::{Flow, Observer, Progress, StopReason};
 use crate::rng::{Stream, stream};
 use learner::{Learner, Said, Step};

@@ -8,9 +8,9 @@
 
 mod bilevel;
 
-use super::parts::{require, require_positive};
+use super::parts::require_positive;
 use super::{Head, Method, Table, Trained};
-use crate::error::Result;
+use crate::error::{Result, require};
 use crate::linear::kernel;
 use crate::report::{Flow, Observer, Progress, StopReason};
 use crate::rng::{Stream, stream};
