@@ -31,6 +31,8 @@ pub enum Command {
     Compare(CompareArgs),
     /// Find the number of clusters that different parts of the rows agree on
     ChooseK(ChooseArgs),
+    /// Draw the paper's figures and tables again and check what it claims
+    Reproduce(ReproduceArgs),
     /// Cluster the handwritten digits that come with Partita and draw the result
     Demo(DemoArgs),
     /// Print a completion script for a shell
@@ -488,4 +490,22 @@ fn size(text: &str) -> Result<usize, String> {
     let number: usize =
         digits.parse().map_err(|_| "write a number of bytes such as 500M or 2G".to_owned())?;
     number.checked_mul(factor).ok_or_else(|| "too large".to_owned())
+}
+
+/// Options of `partita reproduce`.
+#[derive(Debug, Args)]
+pub struct ReproduceArgs {
+    /// all, names (teaser minima gammas renyi supervised simplex margins multiclass divergences paths noise updates
+    /// solvers orders features), or .toml files like those in reproduce/
+    #[arg(required = true, value_name = "NAME")]
+    pub names: Vec<String>,
+    /// Directory for the report (index.html, README.md) and its pictures (.svg)
+    #[arg(short, long, value_name = "DIR", default_value = "reproduced")]
+    pub out: PathBuf,
+    /// Directory of data sets that do not come with Partita; what needs a missing one is reported as not run
+    #[arg(long, value_name = "DIR", env = "PARTITA_DATA")]
+    pub data: Option<PathBuf>,
+    /// Threads [default: all cores]
+    #[arg(short, long, value_name = "T")]
+    pub threads: Option<usize>,
 }

@@ -1,5 +1,6 @@
 //! Exit codes: what kind of thing went wrong, for scripts.
 
+use crate::cmd::reproduce::Missed;
 use partita_data::DataError;
 use std::error::Error;
 
@@ -7,6 +8,8 @@ use std::error::Error;
 pub const BAD_INPUT: u8 = 3;
 /// A result could not be written.
 pub const NOT_WRITTEN: u8 = 5;
+/// A claim of the paper does not hold.
+pub const MISSED: u8 = 6;
 /// Ctrl-C.
 pub const INTERRUPTED: u8 = 130;
 
@@ -14,6 +17,9 @@ pub const INTERRUPTED: u8 = 130;
 pub fn code(error: &anyhow::Error) -> u8 {
     if let Some(partita::Error::Interrupted) = error.downcast_ref() {
         return INTERRUPTED;
+    }
+    if error.is::<Missed>() {
+        return MISSED;
     }
     if error.chain().any(not_written) { NOT_WRITTEN } else { BAD_INPUT }
 }

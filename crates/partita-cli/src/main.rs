@@ -8,7 +8,6 @@ mod picture;
 mod progress;
 mod sizes;
 mod summary;
-mod table;
 
 use args::{Cli, Command};
 use clap::{CommandFactory, Parser};
@@ -37,6 +36,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Explain(args) => cmd::explain::run(&args),
         Command::Compare(args) => cmd::compare::run(&args),
         Command::ChooseK(args) => cmd::choose_k::run(&args),
+        Command::Reproduce(args) => cmd::reproduce::run(&args),
         Command::Demo(args) => cmd::demo::run(&args),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -54,6 +54,52 @@ pub fn elongated(k: usize, size: usize, length: f64, gap: f64, seed: u64) -> Lab
     (rows, labels)
 }
 
+/// Long parallel bars in the plane, with a narrow notch across the middle of all of them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bars {
+    /// Rows of each bar, an even number: half of them on each side of the notch.
+    pub size: usize,
+    /// Length along x, notch included.
+    pub length: f64,
+    /// Thickness along y.
+    pub thickness: f64,
+    /// Empty space between one bar and the next; one more bar than gaps.
+    pub gaps: Vec<f64>,
+    /// Empty space across the middle.
+    pub notch: f64,
+}
+
+impl Bars {
+    /// Rows drawn uniformly from the bars, the first bar at the bottom, centred at the origin.
+    ///
+    /// Each bar is a cluster. Where a bar is longer than twice the distance of two, K-means cuts them across instead,
+    /// although the notch is a narrower gap than that between them.
+    ///
+    /// ```
+    /// let bars = partita_data::synth::Bars { size: 10, length: 6.0, thickness: 0.5, gaps: vec![1.0], notch: 0.2 };
+    /// let (rows, labels) = bars.draw(1);
+    /// assert_eq!(labels.iter().filter(|&&k| k == 1).count(), 10);
+    /// assert!(rows.chunks(2).all(|r| r[0].abs() >= 0.1 && r[1].abs() >= 0.5));
+    /// ```
+    pub fn draw(&self, seed: u64) -> Labelled {
+        let mut rng = stream(seed, Stream::Synthetic, 3);
+        let k = self.gaps.len() + 1;
+        let height = k as f64 * self.thickness + self.gaps.iter().sum::<f64>();
+        let bottom =
+            |bar: usize| bar as f64 * self.thickness + self.gaps[..bar].iter().sum::<f64>() - height / 2.0;
+        let labels = shuffled_labels(&vec![self.size; k], &mut rng);
+        let mut right = vec![false; k];
+        let mut rows = Vec::with_capacity(2 * labels.len());
+        for &bar in &labels {
+            let reach = self.notch / 2.0 + rng.random::<f64>() * (self.length - self.notch) / 2.0;
+            let y = bottom(bar) + self.thickness * rng.random::<f64>();
+            right[bar] = !right[bar];
+            rows.extend([if right[bar] { reach } else { -reach } as f32, y as f32]);
+        }
+        (rows, labels)
+    }
+}
+
 /// `n` rows without clusters: uniform in the cube from −1 to 1; every label is 0.
 pub fn uniform(n: usize, d: usize, seed: u64) -> Labelled {
     let mut rng = stream(seed, Stream::Synthetic, 2);

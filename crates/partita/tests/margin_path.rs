@@ -4,10 +4,13 @@
 
 use partita::balance::Bounds;
 use partita::entropy::renyi;
+use partita::linear::lbfgs;
 use partita::margin::path::{self, Allowed, Step, follow};
 use partita::margin::{Classifier, MaxMargin, Options, Points, of_labels};
+use partita::objective::{Batch, BatchObjective, SelfLabelled, Workspace};
+use partita::pseudo::{Exact, PseudoLabels, Renyi};
 use partita::rng::{Stream, stream};
-use partita::simplex::log_softmax;
+use partita::simplex::{log_softmax, uniform};
 use rand::RngExt;
 
 const ORDERS: [f64; 6] = [0.1, 0.5, 1.0, 2.0, 5.0, f64::INFINITY];
@@ -178,6 +181,87 @@ fn order_zero_goes_nowhere() {
         for step in steps {
             assert!(step.angle.unwrap() > 1e-2 && step.log_gamma == f64::NEG_INFINITY, "{step:?}");
             assert!((step.log_loss - (case.k as f64).ln().ln()).abs() < 1e-12);
+        }
+    }
+}
+
+#[test]
+fn without_the_norm_every_separating_direction_is_as_good() {
+    for (n, k) in SHAPES {
+        let case = Case::new(n, k, 0);
+        // The widest classifier, one beside it and one of another labelling: the loss falls to nothing along each, so
+        // that no direction is its minimum.
+        for direction in [&case.widest().classifier, &case.start, &case.all[1].1.classifier] {
+            let grow = |by: f64, values: &[f64]| values.iter().map(|v| by * v).collect();
+            let at = |lead: f64, alpha: f64| {
+                let by = lead / direction.margin(case.points());
+                let grown =
+                    Classifier::new(grow(by, &direction.weights), grow(by, &direction.biases), 2).unwrap();
+                mean_entropy(case.points(), &grown, alpha)
+            };
+            for alpha in [0.5, 1.0, 2.0, f64::INFINITY] {
+                assert!(at(200.0, alpha) < 1e-12 * at(2.0, alpha), "{n} {k} {alpha}");
+                assert!(at(1000.0, alpha) < 1e-100, "{n} {k} {alpha}");
+            }
+        }
+        assert!(case.all[1].1.classifier.angle(&case.widest().classifier) > 0.1);
+    }
+}
+
+/// The minimum of γ‖W‖² + a self-labelling loss, from a classifier.
+fn self_labelled(points: Points<'_>, loss: &SelfLabelled, gamma: f64, start: &Classifier) -> Classifier {
+    let (k, m) = (start.k(), start.m());
+    let mut v: Vec<f64> = start.weights.iter().chain(&start.biases).copied().collect();
+    let (mut ws, mut slope) = (Workspace::default(), vec![0.0; points.n() * k]);
+    let options = lbfgs::Options { history: 20, max_iterations: 2000, tolerance: 1e-11 };
+    lbfgs::minimise(&mut v, &options, |v, gradient| {
+        let at = Classifier::new(v[..k * m].to_vec(), v[k * m..].to_vec(), m).unwrap();
+        let mut log_sigma = vec![0.0; points.n() * k];
+        for (row, out) in points.rows().zip(log_sigma.chunks_mut(k)) {
+            log_softmax(&at.logits(row), out);
+        }
+        let batch = Batch { log_sigma: &log_sigma, k, weights: None, known: None };
+        let value = loss.value_and_gradient(batch, &mut slope, &mut ws);
+        gradient.fill(0.0);
+        for (row, slope) in points.rows().zip(slope.chunks(k)) {
+            for (c, s) in slope.iter().enumerate() {
+                (0..m).for_each(|j| gradient[c * m + j] += s * row[j]);
+                gradient[k * m + c] += s;
+            }
+        }
+        gradient.iter_mut().zip(&at.weights).for_each(|(g, w)| *g += 2.0 * gamma * w);
+        value + gamma * at.norm().powi(2)
+    });
+    Classifier::new(v[..k * m].to_vec(), v[k * m..].to_vec(), m).unwrap()
+}
+
+/// The paper's conjecture, as found: a self-labelling loss takes the same way as the decisiveness that is left of it when
+/// the best labels are put in, Shannon's for reverse cross-entropy and that of order 2 for its labels.
+#[test]
+fn self_labelling_losses_follow_the_path_of_their_decisiveness() {
+    for ((n, k), seed) in SHAPES.into_iter().flat_map(|shape| (0..2).map(move |seed| (shape, seed))) {
+        let case = Case::new(n, k, seed);
+        let (points, widest) = (case.points(), case.widest());
+        let exact = Exact { tolerance: 1e-14, ..Exact::default() };
+        let renyi = Renyi { tolerance: 1e-14, ..Renyi::new(2.0) };
+        let solvers: [(f64, Box<dyn PseudoLabels>); 2] = [(1.0, Box::new(exact)), (2.0, Box::new(renyi))];
+        for (alpha, solver) in solvers {
+            let loss = SelfLabelled { solver, prior: uniform(k), lambda: 100.0 };
+            let grow = |values: &[f64]| values.iter().map(|v| 10.0 / widest.margin * v).collect();
+            let mut at = Classifier::new(grow(&case.start.weights), grow(&case.start.biases), 2).unwrap();
+            let mut angles = Vec::new();
+            for gamma in [-6, -8, -10].map(|e| widest.margin.powi(2) * 10f64.powi(e)) {
+                at = self_labelled(points, &loss, gamma, &at);
+                angles.push(at.angle(&widest.classifier));
+                let options = path::Options::new(alpha, vec![at.norm()]);
+                let towards = Some(&widest.classifier);
+                let path =
+                    follow(points, &case.start, towards, Allowed::Sizes(&case.bounds), &options).unwrap();
+                let apart = at.angle(&path[0].classifier);
+                assert!(apart < 1e-3, "{n} {k} {seed} {alpha} {gamma:e}: {apart} from the path");
+            }
+            assert_eq!(at.labels(points), case.all[0].0);
+            assert!(angles[2] < angles[0], "{n} {k} {seed} {alpha}: {angles:?}");
         }
     }
 }

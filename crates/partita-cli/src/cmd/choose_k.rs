@@ -4,12 +4,12 @@ use super::outputs;
 use crate::args::{ChooseArgs, Format};
 use crate::input::{Opened, on_threads};
 use crate::progress::Terminal;
-use crate::table::Table;
 use anyhow::Result;
 use partita::choose::{Candidate, Choice, choose};
 use partita::compare::Spread;
 use partita::linear::{Input, Params, Prior};
 use partita_study::chart::{Axis, Chart, Mark};
+use partita_study::table::{Table, words};
 
 pub fn run(args: &ChooseArgs) -> Result<()> {
     for path in [&args.output, &args.picture].into_iter().flatten() {
@@ -86,7 +86,7 @@ fn table(choice: &Choice) -> Table {
     };
     Table {
         title: recommendation(choice),
-        headings: vec!["K", "stability", "held-out loss", "prediction", ""],
+        headings: words(&["K", "stability", "held-out loss", "prediction", ""]),
         rows: choice.candidates.iter().enumerate().map(row).collect(),
         notes: vec![
             "Stability: ARI between two models fitted to different rows, on rows that neither saw; it decides. \

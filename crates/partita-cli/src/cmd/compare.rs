@@ -4,11 +4,11 @@ use super::outputs;
 use crate::args::{CompareArgs, Format};
 use crate::input::{Opened, labels_of, on_threads};
 use crate::progress::Terminal;
-use crate::table::Table;
 use anyhow::{Result, bail};
 use partita::compare::{Comparison, Contender, MethodResult, Setting, Spread, compare};
 use partita::linear::Input;
 use partita::rows::Rows;
+use partita_study::table::{Table, words};
 
 pub fn run(args: &CompareArgs) -> Result<()> {
     let contenders = contenders(&args.methods)?;
@@ -95,7 +95,7 @@ fn table(found: &Comparison) -> Table {
     notes.extend(found.methods.iter().filter_map(failure));
     Table {
         title: format!("{} rows of {} features in {} clusters", found.n, found.m, found.k),
-        headings,
+        headings: words(&headings),
         rows: found.methods.iter().filter(|m| m.failure.is_none()).map(row).collect(),
         notes,
     }
@@ -156,7 +156,7 @@ fn figures(found: &Comparison) -> Table {
     });
     Table {
         title: String::new(),
-        headings: vec![
+        headings: words(&[
             "method",
             "seed",
             "acc",
@@ -169,7 +169,7 @@ fn figures(found: &Comparison) -> Table {
             "loss",
             "lowest_loss",
             "seconds",
-        ],
+        ]),
         rows: rows.collect(),
         notes: Vec::new(),
     }

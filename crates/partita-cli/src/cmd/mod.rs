@@ -8,4 +8,5 @@ pub mod explain;
 pub mod fit;
 pub mod outputs;
 pub mod predict;
+pub mod reproduce;
 pub mod update;

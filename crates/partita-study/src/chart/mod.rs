@@ -1,7 +1,11 @@
-//! What a chart shows, apart from how it is drawn: [`Chart::svg`] makes a file.
+//! What a chart shows, apart from how it is drawn: [`Chart::svg`] makes a file, [`sheet`] a file of several, and
+//! [`Chart::plotly`] a part of a page.
 
+mod interactive;
 mod scale;
 mod svg;
+
+pub use svg::sheet;
 
 /// Petroff's colours, made to be told apart also by the colour-blind (arXiv:2107.02270).
 pub const PALETTE: [&str; 8] =
@@ -88,8 +92,9 @@ pub enum Mark {
         y: (f64, f64),
         /// Places in a line.
         columns: usize,
-        /// The cluster of each place, line after line from the bottom.
-        clusters: Vec<usize>,
+        /// The cluster of each place and how surely it is that, 0 to 1, line after line from the bottom; nothing is
+        /// drawn where there is none.
+        cells: Vec<Option<(usize, f64)>>,
     },
 }
 

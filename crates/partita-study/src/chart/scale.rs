@@ -43,6 +43,13 @@ impl Scale {
         self.from + share * (self.to - self.from)
     }
 
+    /// Whether a value is on the sheet.
+    pub fn holds(&self, value: f64) -> bool {
+        let value = if self.log { value.max(f64::MIN_POSITIVE).log10() } else { value };
+        let slack = 1e-9 * (self.high - self.low);
+        (self.low - slack..=self.high + slack).contains(&value)
+    }
+
     /// Round values along the axis, with how they are written.
     pub fn ticks(&self) -> Vec<(f64, String)> {
         let step = round_step((self.high - self.low) / 6.0);
@@ -104,6 +111,7 @@ mod tests {
     fn values_go_where_they_belong() {
         let linear = scale(-1.0, 1.0, false);
         assert_eq!((linear.place(-1.0), linear.place(0.0), linear.place(9.0)), (10.0, 60.0, 110.0));
+        assert!(linear.holds(1.0) && !linear.holds(1.1) && !linear.holds(f64::NAN));
         assert!((scale(1e-4, 1.0, true).place(1e-2) - 60.0).abs() < 1e-9);
     }
 

@@ -63,13 +63,32 @@ impl Chart {
     }
 
     fn legend(&self, out: &mut String, right: f64) {
-        for (at, (name, number)) in self.marks.iter().filter_map(Mark::legend).enumerate() {
+        let mut entries: Vec<(&str, usize)> = Vec::new();
+        for entry in self.marks.iter().filter_map(Mark::legend) {
+            if !entries.contains(&entry) {
+                entries.push(entry);
+            }
+        }
+        for (at, (name, number)) in entries.into_iter().enumerate() {
             let y = TOP + 8.0 + 20.0 * at as f64;
             let ink = colour(number);
             put(out, format_args!("<circle cx=\"{}\" cy=\"{y}\" r=\"4\" fill=\"{ink}\"/>", right + 14.0));
             text(out, (right + 24.0, y + 4.0), "start", "", name);
         }
     }
+}
+
+/// Several charts on one sheet, in lines of `columns`.
+pub fn sheet(charts: &[Chart], columns: usize) -> String {
+    let columns = columns.clamp(1, charts.len().max(1));
+    let (width, height) = (WIDTH * columns as f64, HEIGHT * charts.len().div_ceil(columns) as f64);
+    let mut out = format!("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\">\n");
+    for (at, chart) in charts.iter().enumerate() {
+        let (x, y) = (WIDTH * (at % columns) as f64, HEIGHT * (at / columns) as f64);
+        let place = format!("<svg x=\"{x}\" y=\"{y}\" width=\"{WIDTH}\" height=\"{HEIGHT}\"");
+        out += &chart.svg().replacen("<svg", &place, 1);
+    }
+    out + "</svg>\n"
 }
 
 fn draw(out: &mut String, mark: &Mark, x: &Scale, y: &Scale) {
@@ -103,31 +122,49 @@ fn draw(out: &mut String, mark: &Mark, x: &Scale, y: &Scale) {
                 ),
             );
         }
-        Mark::Regions { x: (left, right), y: (low, high), columns, clusters } => {
-            let lines = clusters.len() / columns;
-            let across = |c: usize| x.place(left + (right - left) * c as f64 / *columns as f64);
-            let up = |l: usize| y.place(low + (high - low) * l as f64 / lines as f64);
-            for (l, row) in clusters.chunks_exact(*columns).enumerate() {
-                for (first, length, cluster) in runs(row) {
-                    let (x0, x1, y1, y0) = (across(first), across(first + length), up(l), up(l + 1));
-                    put(
-                        out,
-                        format_args!(
-                            "<rect x=\"{x0:.1}\" y=\"{y0:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"{}\" opacity=\".18\"/>",
-                            x1 - x0,
-                            y1 - y0,
-                            colour(cluster)
-                        ),
-                    );
-                }
-            }
+        Mark::Regions { x: across, y: up, columns, cells } => {
+            regions(out, *across, *up, *columns, cells, x, y);
+        }
+    }
+}
+
+/// Shades of a region, from unsure to sure.
+const SHADES: f64 = 8.0;
+
+fn regions(
+    out: &mut String,
+    (left, right): (f64, f64),
+    (low, high): (f64, f64),
+    columns: usize,
+    cells: &[Option<(usize, f64)>],
+    x: &Scale,
+    y: &Scale,
+) {
+    let lines = cells.len() / columns;
+    let across = |c: usize| x.place(left + (right - left) * c as f64 / columns as f64);
+    let up = |l: usize| y.place(low + (high - low) * l as f64 / lines as f64);
+    let shade =
+        |cell: &Option<(usize, f64)>| cell.map(|(cluster, sure)| (cluster, (SHADES * sure).round() as u8));
+    for (l, row) in cells.chunks_exact(columns).enumerate() {
+        let row: Vec<_> = row.iter().map(shade).collect();
+        for (first, length, cell) in runs(&row) {
+            let Some((cluster, sure)) = cell else { continue };
+            let (x0, x1, y1, y0) = (across(first), across(first + length), up(l), up(l + 1));
+            let (width, height, ink) = (x1 - x0, y1 - y0, colour(cluster));
+            let opacity = 0.03 + 0.27 * f64::from(sure) / SHADES;
+            put(
+                out,
+                format_args!(
+                    "<rect x=\"{x0:.1}\" y=\"{y0:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" fill=\"{ink}\" opacity=\"{opacity:.2}\"/>"
+                ),
+            );
         }
     }
 }
 
 /// Stretches of equal entries: first, length, entry. They keep the file small.
-fn runs(row: &[usize]) -> Vec<(usize, usize, usize)> {
-    let mut out: Vec<(usize, usize, usize)> = Vec::new();
+fn runs<T: PartialEq + Copy>(row: &[T]) -> Vec<(usize, usize, T)> {
+    let mut out: Vec<(usize, usize, T)> = Vec::new();
     for (at, &entry) in row.iter().enumerate() {
         match out.last_mut() {
             Some((_, length, last)) if *last == entry => *length += 1,
@@ -138,16 +175,21 @@ fn runs(row: &[usize]) -> Vec<(usize, usize, usize)> {
 }
 
 fn polyline(out: &mut String, points: &[(f64, f64)], ink: &str, dashed: bool, x: &Scale, y: &Scale) {
-    let places: Vec<String> =
-        points.iter().map(|(px, py)| format!("{:.1},{:.1}", x.place(*px), y.place(*py))).collect();
     let dash = if dashed { " stroke-dasharray=\"6 5\"" } else { "" };
-    put(
-        out,
-        format_args!(
-            "<polyline points=\"{}\" fill=\"none\" stroke=\"{ink}\" stroke-width=\"2\"{dash}/>",
-            places.join(" ")
-        ),
-    );
+    // What leaves the sheet is not drawn along its edge.
+    for part in points.split(|(px, py)| !x.holds(*px) || !y.holds(*py)) {
+        let places: Vec<String> =
+            part.iter().map(|(px, py)| format!("{:.1},{:.1}", x.place(*px), y.place(*py))).collect();
+        if places.len() > 1 {
+            put(
+                out,
+                format_args!(
+                    "<polyline points=\"{}\" fill=\"none\" stroke=\"{ink}\" stroke-width=\"2\"{dash}/>",
+                    places.join(" ")
+                ),
+            );
+        }
+    }
 }
 
 fn dot(out: &mut String, (x, y): (f64, f64), radius: f64, ink: &str) {
@@ -176,7 +218,12 @@ mod tests {
             x: Axis::new("x"),
             y: Axis { log: true, ..Axis::new("y") },
             marks: vec![
-                Mark::Regions { x: (0.0, 2.0), y: (0.1, 10.0), columns: 2, clusters: vec![0, 0, 1, 0] },
+                Mark::Regions {
+                    x: (0.0, 2.0),
+                    y: (0.1, 10.0),
+                    columns: 2,
+                    cells: vec![Some((0, 1.0)), Some((0, 1.0)), Some((1, 0.5)), None],
+                },
                 Mark::Line {
                     name: "line".to_owned(),
                     points: vec![(0.0, 0.1), (2.0, 10.0)],
@@ -194,10 +241,16 @@ mod tests {
         };
         let drawn = chart.svg();
         assert!(drawn.contains("A &amp; B") && drawn.contains(">line<") && drawn.contains(">means<"));
-        // Three regions: one line of one cluster, one of two. The sheet is a rectangle too.
-        assert_eq!(drawn.matches("<rect").count(), 4);
+        // Two regions: one line of one cluster, one of one place and nothing. The sheet is a rectangle too.
+        assert_eq!(drawn.matches("<rect").count(), 3);
         // A dot, two means and two entries of the legend.
         assert_eq!(drawn.matches("<circle").count(), 5);
         assert!(!drawn.contains("NaN") && !drawn.contains("inf"));
+        let both = sheet(&[chart.clone(), chart], 2);
+        assert_eq!(both.matches("<svg").count(), 3);
+        assert!(
+            both.contains("viewBox=\"0 0 1520 440\"") && both.contains("<svg x=\"760\" y=\"0\""),
+            "{both}"
+        );
     }
 }

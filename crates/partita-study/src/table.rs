@@ -1,19 +1,31 @@
 //! A table as Markdown, CSV or a page.
 
 /// Cells under headings; the first column is text, the others numbers.
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Table {
+    /// One line above it.
     pub title: String,
-    pub headings: Vec<&'static str>,
+    /// One for each column.
+    pub headings: Vec<String>,
+    /// Cells, row after row.
     pub rows: Vec<Vec<String>>,
     /// Lines below the table.
     pub notes: Vec<String>,
 }
 
+/// Headings from plain words.
+pub fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|&word| word.to_owned()).collect()
+}
+
 impl Table {
     /// Columns padded, so that it reads well as plain text too.
     pub fn markdown(&self) -> String {
+        // A bar would end the cell.
+        let rows: Vec<Vec<String>> =
+            self.rows.iter().map(|row| row.iter().map(|cell| cell.replace('|', "\\|")).collect()).collect();
         let width = |c: usize| {
-            let cells = self.rows.iter().map(|row| row[c].chars().count());
+            let cells = rows.iter().map(|row| row[c].chars().count());
             cells.chain([self.headings[c].chars().count()]).max().unwrap_or(0)
         };
         let widths: Vec<usize> = (0..self.headings.len()).map(width).collect();
@@ -22,14 +34,14 @@ impl Table {
             format!("| {} |\n", padded.join(" | "))
         };
         let mut out = format!("### {}\n\n", self.title);
-        out += &line(&mut self.headings.iter().copied());
+        out += &line(&mut self.headings.iter().map(|h| &**h));
         let rule: Vec<String> = widths
             .iter()
             .enumerate()
             .map(|(c, w)| if c == 0 { "-".repeat(w + 2) } else { format!("{}:", "-".repeat(w + 1)) })
             .collect();
         out += &format!("|{}|\n", rule.join("|"));
-        for row in &self.rows {
+        for row in &rows {
             out += &line(&mut row.iter().map(|cell| &**cell));
         }
         for note in &self.notes {
@@ -52,8 +64,8 @@ impl Table {
         out
     }
 
-    /// One self-contained page.
-    pub fn html(&self) -> String {
+    /// The table alone, as a part of a page.
+    pub fn html_part(&self) -> String {
         let cells = |tag: &str, cells: &mut dyn Iterator<Item = &str>| -> String {
             cells.map(|cell| format!("<{tag}>{}</{tag}>", escape(cell))).collect()
         };
@@ -63,21 +75,28 @@ impl Table {
             .map(|row| format!("<tr>{}</tr>\n", cells("td", &mut row.iter().map(|c| &**c))))
             .collect();
         let notes: String = self.notes.iter().map(|note| format!("<p>{}</p>\n", escape(note))).collect();
+        let head = cells("th", &mut self.headings.iter().map(|h| &**h));
+        format!("<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n{notes}")
+    }
+
+    /// One self-contained page.
+    pub fn html(&self) -> String {
+        let (title, part) = (escape(&self.title), self.html_part());
         format!(
             "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>{title}</title>\n<style>{STYLE}</style>\n\
-             <h1>{title}</h1>\n<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n{notes}</html>\n",
-            title = escape(&self.title),
-            head = cells("th", &mut self.headings.iter().copied()),
+             <h1>{title}</h1>\n{part}</html>\n"
         )
     }
 }
 
-const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:70rem;padding:0 1rem;color:#222}\
+/// How tables and the text around them look on a page.
+pub const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:70rem;padding:0 1rem;color:#222}\
 h1{font-size:1.3rem}table{border-collapse:collapse;width:100%}th,td{padding:.35rem .6rem;text-align:right;\
 border-bottom:1px solid #ddd;font-variant-numeric:tabular-nums;white-space:nowrap}th:first-child,td:first-child{text-align:left}\
 tbody tr:hover{background:#f5f7fa}";
 
-fn escape(text: &str) -> String {
+/// Text as a part of a page.
+pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
@@ -88,7 +107,7 @@ mod tests {
     fn table() -> Table {
         Table {
             title: "A <title>".to_owned(),
-            headings: vec!["name", "value"],
+            headings: words(&["name", "value"]),
             rows: vec![vec!["a,b".to_owned(), "1 ± 2".to_owned()]],
             notes: vec!["A note.".to_owned()],
         }

@@ -1,0 +1,83 @@
+//! `partita reproduce`.
+
+use super::outputs;
+use crate::args::ReproduceArgs;
+use crate::input::on_threads;
+use crate::progress::Terminal;
+use anyhow::{Context as _, Result, bail};
+use partita_data::DataError;
+use partita_study::paper::{self, CATALOGUE, Context};
+use partita_study::report::{self, Record};
+use partita_study::spec::Spec;
+use partita_study::{Library, StudyError};
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+pub fn run(args: &ReproduceArgs) -> Result<()> {
+    let specs = specs(&args.names)?;
+    fs::create_dir_all(&args.out).map_err(|source| DataError::Write { path: args.out.clone(), source })?;
+    outputs::writable(&args.out.join("index.html"))?;
+    let terminal = Terminal::new(true)?;
+    let library = Library::new(args.data.clone());
+    let records = on_threads(args.threads, || -> Result<Vec<Record>> {
+        specs.into_iter().map(|(name, spec)| one(name, spec, &library, &terminal)).collect()
+    })??;
+    terminal.finish();
+    write(&args.out, &records)
+}
+
+/// Descriptions by name, by file, or all that come with the project.
+fn specs(names: &[String]) -> Result<Vec<(String, Spec)>> {
+    let shipped = |(name, text): &(&str, &str)| Ok(((*name).to_owned(), Spec::parse(name, text)?));
+    let mut found = Vec::new();
+    for name in names {
+        if name == "all" {
+            found.extend(CATALOGUE.iter().map(shipped).collect::<Result<Vec<_>>>()?);
+        } else if let Some(entry) = CATALOGUE.iter().find(|(known, _)| known == name) {
+            found.push(shipped(entry)?);
+        } else if name.ends_with(".toml") {
+            let text = fs::read_to_string(name).with_context(|| format!("cannot read {name}"))?;
+            let stem = Path::new(name).file_stem().and_then(|s| s.to_str()).unwrap_or("study").to_owned();
+            found.push((stem, Spec::parse(name, &text)?));
+        } else {
+            let known: Vec<&str> = CATALOGUE.iter().map(|(known, _)| *known).collect();
+            bail!("no figure or table {name}; give all, a .toml file, or one of {}", known.join(", "));
+        }
+    }
+    Ok(found)
+}
+
+/// Run one; data that are missing are told in the report and stop nothing.
+fn one(name: String, spec: Spec, library: &Library, terminal: &Terminal) -> Result<Record> {
+    let begun = Instant::now();
+    let outcome = match paper::run(&Context { spec: &spec, library, observer: terminal }) {
+        Ok(outcome) => Ok(outcome),
+        Err(missing @ StudyError::Missing { .. }) => Err(missing.to_string()),
+        // Known by its own type, so that an interruption has its exit code.
+        Err(StudyError::Core(error)) => return Err(error.into()),
+        Err(error) => return Err(error.into()),
+    };
+    Ok(Record { name, spec, outcome, seconds: begun.elapsed().as_secs_f64() })
+}
+
+fn write(out: &Path, records: &[Record]) -> Result<()> {
+    for (file, picture) in records.iter().flat_map(Record::pictures) {
+        outputs::write(&out.join(file), picture.as_bytes())?;
+    }
+    let text = report::markdown(records);
+    outputs::write(&out.join("README.md"), text.as_bytes())?;
+    outputs::write(&out.join("index.html"), report::html(records).as_bytes())?;
+    outputs::print(&text)?;
+    outputs::print(&format!("\nThe report is {}\n", out.join("index.html").display()))?;
+    let tally = report::tally(records);
+    if tally.missed > 0 {
+        bail!(Missed(tally.missed));
+    }
+    Ok(())
+}
+
+/// Some checks do not hold, and nobody knows why.
+#[derive(Debug, thiserror::Error)]
+#[error("{0} checks do not hold; the report says which")]
+pub struct Missed(usize);

@@ -1,0 +1,34 @@
+//! What can keep a study from being run.
+
+use partita_data::DataError;
+use std::path::PathBuf;
+
+/// Why a study could not be run.
+#[derive(Debug, thiserror::Error)]
+pub enum StudyError {
+    /// The description is wrong.
+    #[error("{name}: {why}")]
+    Spec {
+        /// Which.
+        name: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// It needs data that are not there. The others can go on.
+    #[error("{} is not in the data directory; {hint}", file.display())]
+    Missing {
+        /// The file.
+        file: PathBuf,
+        /// How to get it.
+        hint: &'static str,
+    },
+    /// A fit failed, or was interrupted.
+    #[error(transparent)]
+    Core(#[from] partita::Error),
+    /// A file could not be read.
+    #[error(transparent)]
+    Data(#[from] DataError),
+}
+
+/// A study, or why it could not be run.
+pub type Result<T> = std::result::Result<T, StudyError>;
