@@ -75,7 +75,9 @@ fn region(
     let middles = |(low, high): (f64, f64), count: usize| -> Vec<f64> {
         (0..count).map(|i| low + (high - low) * (i as f64 + 0.5) / count as f64).collect()
     };
-    let sure = |cell: &Option<(usize, f64)>| cell.filter(|cell| cell.0 == cluster).map(|cell| cell.1);
+    // Two digits are more than the eye tells apart, and keep the page small.
+    let round = |v: f64| (100.0 * v).round() / 100.0;
+    let sure = |cell: &Option<(usize, f64)>| cell.filter(|cell| cell.0 == cluster).map(|cell| round(cell.1));
     let z = cells.chunks_exact(columns).map(|row| row.iter().map(sure).collect()).collect();
     // Two digits more than the colour has are its opacity.
     let shade = |at: f64, opacity: &str| ColorScaleElement(at, format!("{}{opacity}", colour(cluster)));
