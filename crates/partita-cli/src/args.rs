@@ -35,6 +35,9 @@ pub enum Command {
     Reproduce(ReproduceArgs),
     /// Cluster the handwritten digits that come with Partita and draw the result
     Demo(DemoArgs),
+    /// Make features of images with a trained network
+    #[cfg(feature = "deep")]
+    Embed(EmbedArgs),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -222,6 +225,70 @@ pub struct FitArgs {
     pub json: bool,
     #[command(flatten)]
     pub method: MethodArgs,
+    #[cfg(feature = "deep")]
+    #[command(flatten)]
+    pub deep: DeepArgs,
+}
+
+/// Options of a fit of images.
+#[cfg(feature = "deep")]
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Images and networks")]
+pub struct DeepArgs {
+    /// Train a network on images (folders, idx, CIFAR or STL-10 files): linear, mlp, vgg4, resnet18, resnet18-cifar ...
+    #[arg(long, value_name = "NET")]
+    pub net: Option<partita_deep::nets::Net>,
+    /// Pixels of a side [default: as they are, if all are alike]
+    #[arg(long, requires = "net", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=2048))]
+    pub size: Option<usize>,
+    /// How views of an image differ from it: flip,rotate:10,crop:0.8,affine:0.1,colour:0.4,grey:0.2,blur:1
+    #[arg(long, requires = "net", value_name = "A,B,..", default_value = "")]
+    pub augment: partita_deep::augment::Augment,
+    /// Weight of self-augmentation: an image and its view should be alike [default: 1 with --augment]
+    #[arg(long, requires = "net", value_name = "WEIGHT")]
+    pub pairs: Option<f64>,
+    /// Weight of virtual adversarial training [default: 10 without --augment, 0 with it]
+    #[arg(long, requires = "net", value_name = "WEIGHT")]
+    pub vat: Option<f64>,
+    /// Length of its disturbance, pixels being from 0 to 1
+    #[arg(long, requires = "net", default_value_t = 2.0)]
+    pub vat_length: f64,
+    /// Epochs over which these weights rise from 0
+    #[arg(long, requires = "net", default_value_t = 0, value_name = "EPOCHS")]
+    pub warm_up: usize,
+    /// Invariant information clustering with so many heads, instead of a loss with --loss
+    #[arg(long, requires = "net", value_name = "HEADS")]
+    pub iic: Option<usize>,
+    /// Clusters of its over-clustering heads [default: 5 K]
+    #[arg(long, requires = "iic", value_name = "CLUSTERS")]
+    pub over: Option<usize>,
+    /// Weights to start from: a PyTorch state dict or .safetensors
+    #[arg(long, requires = "net", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub init_weights: Option<PathBuf>,
+    /// Train only the linear head
+    #[arg(long, requires = "net")]
+    pub freeze: bool,
+    /// Learning rate of the head [default: --learning-rate]
+    #[arg(long, requires = "net")]
+    pub head_rate: Option<f64>,
+    /// Weight decay
+    #[arg(long, requires = "net", default_value_t = 0.0)]
+    pub weight_decay: f64,
+    /// Leave out images that cannot be decoded, naming each
+    #[arg(long, requires = "net")]
+    pub skip_bad: bool,
+    /// Keep the state after every epoch here
+    #[arg(long, requires = "net", value_name = "FILE.safetensors", value_hint = ValueHint::FilePath)]
+    pub checkpoint: Option<PathBuf>,
+    /// Go on from the checkpoint, if it is there; the result is that of an uninterrupted run
+    #[arg(long, requires = "checkpoint")]
+    pub resume: bool,
+    /// A line of JSON for every epoch
+    #[arg(long, requires = "net", value_name = "FILE.jsonl", value_hint = ValueHint::FilePath)]
+    pub metrics: Option<PathBuf>,
+    /// cpu, wgpu or cuda
+    #[arg(long, requires = "net", default_value = "cpu")]
+    pub device: partita_deep::device::Processor,
 }
 
 /// Options that the defaults serve well.
@@ -465,6 +532,36 @@ pub struct DemoArgs {
     /// Seed of all random choices
     #[arg(long, short, default_value_t = 0)]
     pub seed: u64,
+}
+
+/// Options of `partita embed`.
+#[cfg(feature = "deep")]
+#[derive(Debug, Args)]
+pub struct EmbedArgs {
+    /// Folders of pictures, or files of MNIST (idx), CIFAR-10, CIFAR-100 or STL-10 (.bin)
+    #[arg(required = true, value_name = "IMAGES", value_hint = ValueHint::AnyPath)]
+    pub images: Vec<PathBuf>,
+    /// mobilenetv2, efficientnet-lite0, resnet18, resnet18-cifar or resnet50
+    #[arg(long, value_name = "NET", default_value = "mobilenetv2")]
+    pub backbone: partita_deep::nets::Net,
+    /// Its weights: a PyTorch state dict (.pt, .pth) or .safetensors, with torchvision's names
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub weights: PathBuf,
+    /// Where the features go; rows already made are kept beside it until it is complete
+    #[arg(long, short, value_name = "FILE.npy", value_hint = ValueHint::FilePath)]
+    pub output: PathBuf,
+    /// Pixels of a side: the shorter side is resized to it and the middle square taken
+    #[arg(long, default_value_t = 128, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(8..=2048))]
+    pub size: usize,
+    /// Leave out images that cannot be decoded, naming each
+    #[arg(long)]
+    pub skip_bad: bool,
+    /// cpu, wgpu or cuda
+    #[arg(long, default_value = "cpu")]
+    pub device: partita_deep::device::Processor,
+    /// Threads [default: all cores]
+    #[arg(long, short = 't', value_name = "T")]
+    pub threads: Option<usize>,
 }
 
 /// auto, full or a number.

@@ -50,7 +50,7 @@ pub fn truth(scores: Scores) -> String {
 }
 
 /// Cluster sizes on a line; of many clusters, the range and the number in use.
-fn sizes(sizes: &[usize]) -> String {
+pub fn sizes(sizes: &[usize]) -> String {
     if sizes.len() <= 20 {
         return sizes.iter().map(usize::to_string).collect::<Vec<_>>().join(" ");
     }

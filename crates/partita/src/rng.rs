@@ -20,6 +20,10 @@ pub enum Stream {
     Sample = 5,
     /// Synthetic data.
     Synthetic = 6,
+    /// How an image is changed before a network sees it.
+    Augment = 7,
+    /// Directions in which a network's input is disturbed.
+    Disturb = 8,
 }
 
 /// The generator of `seed` for one purpose; `index` numbers restarts, epochs or whatever repeats.

@@ -27,6 +27,10 @@ pub struct Summary<'a> {
 }
 
 pub fn run(args: &FitArgs) -> Result<()> {
+    #[cfg(feature = "deep")]
+    if let Some(net) = args.deep.net {
+        return super::deep::run(args, net);
+    }
     outputs::check(args.output.as_deref(), args.labels_out.as_deref(), args.proba_out.as_deref())?;
     let terminal = Terminal::new(!args.json)?;
     let opened = Opened::new(&args.read)?;
@@ -130,7 +134,7 @@ fn prior(args: &FitArgs, n: usize) -> Result<Prior> {
 }
 
 /// A prior typed as numbers, or read from a file.
-fn shares(text: &str) -> Result<Vec<f64>> {
+pub fn shares(text: &str) -> Result<Vec<f64>> {
     if Path::new(text).is_file() {
         return Ok(read_vector(text)?);
     }
@@ -142,7 +146,7 @@ fn shares(text: &str) -> Result<Vec<f64>> {
     text.split(',').map(number).collect()
 }
 
-fn known_labels(path: &Path, n: usize, k: usize) -> Result<Vec<i32>> {
+pub fn known_labels(path: &Path, n: usize, k: usize) -> Result<Vec<i32>> {
     let labels = labels_of(path, n)?;
     if let Some(row) = labels.values.iter().position(|l| *l >= k as i64) {
         bail!(

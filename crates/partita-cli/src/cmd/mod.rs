@@ -2,7 +2,11 @@
 
 pub mod choose_k;
 pub mod compare;
+#[cfg(feature = "deep")]
+pub mod deep;
 pub mod demo;
+#[cfg(feature = "deep")]
+pub mod embed;
 pub mod evaluate;
 pub mod explain;
 pub mod fit;

@@ -11,6 +11,10 @@ use partita_data::model_file::ModelFile;
 use std::fmt::Write as _;
 
 pub fn run(args: &PredictArgs) -> Result<()> {
+    #[cfg(feature = "deep")]
+    if partita_deep::train::DeepModel::is_one(&args.model) {
+        return super::deep::predict(args);
+    }
     let terminal = Terminal::new(false)?;
     let (labels, proba) =
         if args.proba { (None, args.output.as_deref()) } else { (args.output.as_deref(), None) };

@@ -15,6 +15,40 @@ use crate::simplex;
 /// By how much the sizes of max-margin clusters may differ from the prior's, as a share of them.
 const HINGE_SLACK: f64 = 0.1;
 
+impl Loss {
+    /// What finds the pseudo-labels of this loss; of use if it [has labels](Self::has_labels).
+    pub fn solver(self, solver: Solver, lambda: f64) -> Box<dyn PseudoLabels> {
+        match (self, solver) {
+            (Self::Weak, _) => Box::new(Exact { fairness: Fairness::Weak, ..Exact::default() }),
+            (Self::RenyiLabels(alpha), _) => Box::new(Renyi::new(alpha)),
+            (Self::Sela, _) => Box::new(Sinkhorn { power: lambda, ..Sinkhorn::default() }),
+            (Self::Miadm(labels), _) => Box::new(labels),
+            (_, Solver::Em { iterations }) => Box::new(Em { max_iterations: iterations, tolerance: 0.0 }),
+            (_, Solver::Exact) => Box::new(Exact::default()),
+        }
+    }
+
+    /// The loss with labels from `solver`; of use if it [has labels](Self::has_labels).
+    pub fn self_labelled(self, solver: Box<dyn PseudoLabels>, prior: Vec<f64>, lambda: f64) -> SelfLabelled {
+        SelfLabelled { solver, prior, lambda: if self == Self::Sela { 0.0 } else { lambda } }
+    }
+
+    /// The loss of a batch; `solver` finds its labels if it has any.
+    pub fn objective(
+        self,
+        solver: Box<dyn PseudoLabels>,
+        prior: Vec<f64>,
+        lambda: f64,
+    ) -> Box<dyn BatchObjective> {
+        match self {
+            Self::MutualInformation => Box::new(MutualInformation { prior, lambda }),
+            Self::Renyi(alpha) => Box::new(RenyiGradient { alpha, prior, lambda }),
+            Self::Hinge => Box::new(Hinge { prior, slack: HINGE_SLACK }),
+            _ => Box::new(self.self_labelled(solver, prior, lambda)),
+        }
+    }
+}
+
 impl Run<'_> {
     /// Pseudo-labels of all rows for each restart.
     pub fn label_all(
@@ -62,31 +96,17 @@ impl Run<'_> {
     }
 
     fn self_labelled(&self, solver: Box<dyn PseudoLabels>) -> SelfLabelled {
-        let lambda = if self.params.loss == Loss::Sela { 0.0 } else { self.checked.lambda };
-        SelfLabelled { solver, prior: self.checked.prior.clone(), lambda }
+        self.params.loss.self_labelled(solver, self.checked.prior.clone(), self.checked.lambda)
     }
 
     /// The pseudo-label solver of the loss.
     pub fn solver(&self) -> Box<dyn PseudoLabels> {
-        match (self.params.loss, self.params.solver) {
-            (Loss::Weak, _) => Box::new(Exact { fairness: Fairness::Weak, ..Exact::default() }),
-            (Loss::RenyiLabels(alpha), _) => Box::new(Renyi::new(alpha)),
-            (Loss::Sela, _) => Box::new(Sinkhorn { power: self.checked.lambda, ..Sinkhorn::default() }),
-            (Loss::Miadm(labels), _) => Box::new(labels),
-            (_, Solver::Em { iterations }) => Box::new(Em { max_iterations: iterations, tolerance: 0.0 }),
-            (_, Solver::Exact) => Box::new(Exact::default()),
-        }
+        self.params.loss.solver(self.params.solver, self.checked.lambda)
     }
 
     /// The loss in double precision.
     pub fn objective(&self, solver: Box<dyn PseudoLabels>) -> Box<dyn BatchObjective> {
-        let (prior, lambda) = (self.checked.prior.clone(), self.checked.lambda);
-        match self.params.loss {
-            Loss::MutualInformation => Box::new(MutualInformation { prior, lambda }),
-            Loss::Renyi(alpha) => Box::new(RenyiGradient { alpha, prior, lambda }),
-            Loss::Hinge => Box::new(Hinge { prior, slack: HINGE_SLACK }),
-            _ => Box::new(self.self_labelled(solver)),
-        }
+        self.params.loss.objective(solver, self.checked.prior.clone(), self.checked.lambda)
     }
 
     /// What restarts are compared by: the same loss, with pseudo-labels close to their optimum.

@@ -1,0 +1,62 @@
+//! `partita embed`.
+
+use super::{deep::usable, outputs};
+use crate::args::EmbedArgs;
+use crate::input::on_threads;
+use crate::progress::Terminal;
+use anyhow::{Result, bail};
+use partita::report::StopReason;
+use partita_deep::embed::Embedder;
+use partita_deep::images::Images;
+use partita_deep::nets::Net;
+use partita_deep::partial::PartialRows;
+use partita_deep::weights::{StateDict, fingerprint, load};
+use std::time::Instant;
+
+pub fn run(args: &EmbedArgs) -> Result<()> {
+    outputs::check(None, None, Some(&args.output))?;
+    if matches!(args.backbone, Net::Linear | Net::Mlp | Net::Vgg4) {
+        bail!(
+            "--backbone {}: no weights of it are known to make good features; use mobilenetv2, efficientnet-lite0, resnet18 or resnet50",
+            args.backbone
+        );
+    }
+    let terminal = Terminal::new(true)?;
+    let device = args.device.device()?;
+    let shape = [3, args.size, args.size];
+    let backbone =
+        load(args.backbone.build(shape, &device)?, args.backbone, &StateDict::open(&args.weights)?)?;
+    let embedder = Embedder::new(backbone, args.backbone, args.size, device);
+    let images = Images::open(&args.images)?;
+    on_threads(args.threads, || {
+        let rows = usable(&images, args.skip_bad)?;
+        let print = format!("{} {} {:?} {}", args.backbone, args.size, args.images, rows.len());
+        let print = fingerprint(&args.weights, &print)?;
+        let started = Instant::now();
+        let mut kept = PartialRows::open(&args.output, print, embedder.features())?;
+        let first = kept.rows().min(rows.len());
+        if first > 0 {
+            eprintln!("{first} of {} rows were already there; going on", rows.len());
+        }
+        let stop = embedder.run(&images, &rows, first..rows.len(), &terminal, |block| kept.push(block))?;
+        terminal.finish();
+        if stop == StopReason::Interrupted {
+            eprintln!(
+                "{} of {} rows are kept in {}; the same command goes on from there",
+                kept.rows(),
+                rows.len(),
+                kept.path().display()
+            );
+            return Err(partita::Error::Interrupted.into());
+        }
+        kept.finish(&args.output)?;
+        let (n, seconds) = (rows.len() - first, started.elapsed().as_secs_f64());
+        let text = format!(
+            "{} images to {} features in {seconds:.1} s ({:.0} images/s)\n",
+            rows.len(),
+            embedder.features(),
+            n as f64 / seconds
+        );
+        outputs::print(&text)
+    })?
+}

@@ -1,0 +1,134 @@
+//! Images: features by a network, and networks trained on them, as a user would.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+mod lab;
+
+use lab::Lab;
+use partita_data::digits;
+use partita_deep::device::Processor;
+use partita_deep::nets::Net;
+use partita_deep::weights::{randomise, save};
+use std::process::Stdio;
+use std::time::Duration;
+
+/// The digits as an idx file of 8×8 images, with their labels beside it.
+fn with_images() -> Lab {
+    let lab = Lab::new();
+    let (rows, labels) = digits();
+    let n = 600;
+    let mut bytes = vec![0, 0, 8, 3, 0, 0, (n >> 8) as u8, n as u8, 0, 0, 0, 8, 0, 0, 0, 8];
+    bytes.extend(rows[..n * 64].iter().map(|v| (v * 15.0) as u8));
+    lab.write("d-images-idx3-ubyte", bytes);
+    let mut bytes = vec![0, 0, 8, 1, 0, 0, (n >> 8) as u8, n as u8];
+    bytes.extend(&labels[..n]);
+    lab.write("d-labels-idx1-ubyte", bytes);
+    lab
+}
+
+fn weights(lab: &Lab) {
+    let device = Processor::Cpu.device().unwrap();
+    let backbone = randomise(Net::Mobilenetv2.build([3, 32, 32], &device).unwrap(), 1);
+    save(&backbone, Net::Mobilenetv2, lab.path("w.safetensors")).unwrap();
+}
+
+#[test]
+fn features_are_made_and_taken_up_after_an_interruption() {
+    let lab = with_images();
+    weights(&lab);
+    let embed = "embed d-images-idx3-ubyte --weights w.safetensors --size 32 -o f.npy";
+    let told = lab.succeed(embed);
+    assert!(told.contains("600 images to 1280 features"), "{told}");
+    let whole = lab.read("f.npy");
+    assert_eq!(whole.len(), 128 + 600 * 1280 * 4);
+    lab.succeed(&format!("{embed} -t 1"));
+    assert_eq!(lab.read("f.npy"), whole, "threads do not change a bit");
+    std::fs::remove_file(lab.path("f.npy")).unwrap();
+    let mut killed = lab.command(embed).stdout(Stdio::null()).spawn().unwrap();
+    while !lab.exists("f.npy.partial")
+        || std::fs::metadata(lab.path("f.npy.partial")).unwrap().len() < 200_000
+    {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    assert!(!lab.exists("f.npy"));
+    lab.succeed(embed);
+    assert_eq!(lab.read("f.npy"), whole);
+    assert!(!lab.exists("f.npy.partial"));
+}
+
+#[test]
+fn what_cannot_become_features_is_refused() {
+    let lab = with_images();
+    weights(&lab);
+    let embed = |images: &str, rest: &str| {
+        format!("embed {images} --weights w.safetensors --size 32 -o f.npy {rest}")
+    };
+    lab.refused(3, &embed("d-images-idx3-ubyte", "--backbone resnet18"), &["resnet18", "missing"]);
+    lab.refused(2, &embed("d-images-idx3-ubyte", "--backbone vgg9"), &["vgg9", "mobilenetv2"]);
+    lab.refused(3, &embed("d-images-idx3-ubyte", "--backbone mlp"), &["mlp", "mobilenetv2"]);
+    lab.refused(3, &embed("w.safetensors", ""), &["w.safetensors", "CIFAR-10"]);
+    lab.refused(
+        3,
+        "embed d-images-idx3-ubyte --weights d-labels-idx1-ubyte -o f.npy",
+        &["d-labels", "PyTorch"],
+    );
+    std::fs::create_dir(lab.path("empty")).unwrap();
+    lab.refused(3, &embed("empty", ""), &["empty", "folder"]);
+    std::fs::create_dir(lab.path("bad")).unwrap();
+    lab.write("bad/a.png", b"not a picture");
+    lab.refused(3, &embed("bad", "--skip-bad"), &["a.png", "none of the 1 images"]);
+}
+
+#[test]
+fn a_network_is_fitted_written_and_used() {
+    let lab = with_images();
+    let fit = "fit d-images-idx3-ubyte -k 10 --net mlp --epochs 3 --batch 100 -o m.safetensors --labels-out l.csv \
+               --proba-out p.npy --metrics m.jsonl";
+    let told = lab.succeed(fit);
+    for word in ["600 images in 10 clusters by mlp", "truth", "ACC"] {
+        assert!(told.contains(word), "{word}: {told}");
+    }
+    assert_eq!(lab.read("m.jsonl").iter().filter(|b| **b == b'\n').count(), 3);
+    let fitted = lab.read("l.csv");
+    lab.succeed("predict m.safetensors d-images-idx3-ubyte -o again.csv");
+    assert_eq!(lab.read("again.csv"), fitted);
+    lab.succeed("predict m.safetensors d-images-idx3-ubyte --proba -o again.npy");
+    assert_eq!(lab.read("again.npy"), lab.read("p.npy"));
+    let report =
+        lab.json("fit d-images-idx3-ubyte -k 10 --net mlp --epochs 1 --batch 100 --loss mi --lambda 4");
+    assert_eq!(report["epochs"][0]["epoch"], 1);
+    assert!(report["metrics"]["acc"].as_f64().unwrap() > 0.1);
+}
+
+#[test]
+fn a_killed_run_goes_on_to_the_same_bits() {
+    let lab = with_images();
+    let fit = |out: &str, rest: &str| {
+        format!("fit d-images-idx3-ubyte -k 10 --net mlp --epochs 12 --batch 50 -o {out}.safetensors {rest}")
+    };
+    lab.succeed(&fit("whole", ""));
+    let mut killed =
+        lab.command(&fit("half", "--checkpoint c.safetensors")).stdout(Stdio::null()).spawn().unwrap();
+    while !lab.exists("c.safetensors") {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    assert!(!lab.exists("half.safetensors"), "the run was killed too late for this test");
+    lab.succeed(&fit("half", "--checkpoint c.safetensors --resume"));
+    assert_eq!(lab.read("half.safetensors"), lab.read("whole.safetensors"));
+}
+
+#[test]
+fn fits_that_make_no_sense_are_refused() {
+    let lab = with_images();
+    let fit = |rest: &str| format!("fit d-images-idx3-ubyte --net mlp -o m.safetensors {rest}");
+    lab.refused(3, &fit("-k 300 --batch 100"), &["300 clusters", "--batch 3000"]);
+    lab.refused(3, &fit("-k 10 --polish 3"), &["--polish"]);
+    lab.refused(2, &fit("-k 10 --augment spin"), &["spin", "rotate"]);
+    lab.refused(3, &fit("-k 10 --iic 2"), &["--augment"]);
+    lab.refused(2, "fit d-images-idx3-ubyte -k 10 --vat 3", &["--net"]);
+    lab.refused(3, &fit("-k 10 --device cuda"), &["--features cuda"]);
+}

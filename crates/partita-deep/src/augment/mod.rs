@@ -1,0 +1,130 @@
+//! Changes of an image that should not change its cluster.
+//!
+//! What is drawn depends on the seed, the epoch, the row and the view alone, so that any thread may do any row.
+
+mod colour;
+mod warp;
+
+use crate::error::{DeepError, Result};
+use crate::images::Image;
+use partita::rng::{Stream, stream};
+use rand::RngExt;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+use warp::Warp;
+
+/// Which changes, and how large. Zero is none.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Augment {
+    /// Mirror every other image.
+    pub flip: bool,
+    /// Turn by up to so many degrees.
+    pub rotate: f32,
+    /// Keep only a part: at least this share of the height and width; 0 or 1 keeps all.
+    pub crop: f32,
+    /// Shift by up to this share of the side, scale and shear by up to this.
+    pub affine: f32,
+    /// Change brightness, contrast and saturation by factors up to 1 ± this.
+    pub colour: f32,
+    /// Share of the images that become grey.
+    pub grey: f32,
+    /// Blur with a deviation of up to so many pixels.
+    pub blur: f32,
+}
+
+impl FromStr for Augment {
+    type Err = DeepError;
+
+    /// ```
+    /// use partita_deep::augment::Augment;
+    /// let augment: Augment = "flip,rotate:10,affine:0.1".parse()?;
+    /// assert!(augment.flip && augment.rotate == 10.0 && augment.affine == 0.1);
+    /// assert!("rotate:left".parse::<Augment>().is_err());
+    /// # Ok::<(), partita_deep::DeepError>(())
+    /// ```
+    fn from_str(text: &str) -> Result<Self> {
+        let mut augment = Self::default();
+        for part in text.split(',').filter(|part| !part.is_empty()) {
+            let bad = || {
+                DeepError::Option(format!(
+                    "`{part}` is no change of images; write flip, rotate:DEGREES, crop:SHARE, affine:SHARE, colour:SHARE, grey:SHARE or blur:PIXELS, with commas between"
+                ))
+            };
+            let (name, amount) = part.split_once(':').unwrap_or((part, "1"));
+            let amount: f32 =
+                amount.parse().ok().filter(|a: &f32| a.is_finite() && *a >= 0.0).ok_or_else(bad)?;
+            let share = || Some(amount).filter(|a| *a <= 1.0).ok_or_else(bad);
+            match name {
+                "flip" => augment.flip = true,
+                "rotate" => augment.rotate = amount,
+                "crop" => augment.crop = share()?,
+                "affine" => augment.affine = share()?,
+                "colour" => augment.colour = share()?,
+                "grey" => augment.grey = share()?,
+                "blur" => augment.blur = amount,
+                _ => return Err(bad()),
+            }
+        }
+        Ok(augment)
+    }
+}
+
+impl fmt::Display for Augment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let amounts = [
+            ("rotate", self.rotate),
+            ("crop", self.crop),
+            ("affine", self.affine),
+            ("colour", self.colour),
+            ("grey", self.grey),
+            ("blur", self.blur),
+        ];
+        let flip = self.flip.then(|| "flip".to_owned());
+        let parts = amounts.iter().filter(|(_, a)| *a > 0.0).map(|(name, a)| format!("{name}:{a}"));
+        f.write_str(&flip.into_iter().chain(parts).collect::<Vec<_>>().join(","))
+    }
+}
+
+/// Which image of which run is changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Draw {
+    /// Seed of the run.
+    pub seed: u64,
+    /// Number of the view: epochs and views counted on.
+    pub view: u64,
+    /// Number of the image.
+    pub row: u64,
+}
+
+impl Augment {
+    /// A changed image of the same shape, with values from 0 to 255.
+    pub fn apply(&self, image: &Image, draw: Draw) -> Vec<f32> {
+        // 20 bits for the view and 28 for the row fill the index of a stream.
+        let mut rng = stream(draw.seed, Stream::Augment, draw.view << 28 | (draw.row & 0xfff_ffff));
+        let mut within = |bound: f32| rng.random_range(-1.0f32..=1.0) * bound;
+        let part = if self.crop > 0.0 { 1.0 - (1.0 - self.crop) * within(1.0).abs() } else { 1.0 };
+        let warp = Warp {
+            turn: within(self.rotate).to_radians(),
+            scale: [part / (1.0 + within(self.affine)), part / (1.0 + within(self.affine))],
+            shear: within(self.affine),
+            shift: [within(self.affine + (1.0 - part) / 2.0), within(self.affine + (1.0 - part) / 2.0)],
+            mirror: within(1.0) < 0.0 && self.flip,
+        };
+        let factors = [1.0 + within(self.colour), 1.0 + within(self.colour), 1.0 + within(self.colour)];
+        let (grey, blur) = (within(1.0).abs() < self.grey, within(self.blur).abs());
+        let shape = image.shape();
+        let mut out = warp.apply(image);
+        if self.colour > 0.0 || grey {
+            colour::distort(&mut out, shape, factors, grey);
+        }
+        if blur > 0.0 {
+            colour::blur(&mut out, shape, blur);
+        }
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,81 @@
+//! What can be wrong with images, weights and options of the deep engine, and what to do next.
+
+use crate::nets::{ImageShape, Net};
+use partita_data::DataError;
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// A problem of the deep engine.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum DeepError {
+    /// No network has this name.
+    #[error("there is no network `{name}`; the networks are {known}")]
+    UnknownNet {
+        /// What was typed.
+        name: String,
+        /// The names that exist.
+        known: String,
+    },
+    /// The network does not take such images.
+    #[error("{net} cannot take images of {} channels and {}×{} pixels: {problem}", shape[0], shape[1], shape[2])]
+    ImageShape {
+        /// The network.
+        net: Net,
+        /// Channels, height, width.
+        shape: ImageShape,
+        /// Why not.
+        problem: &'static str,
+    },
+    /// Not weights, or broken ones.
+    #[error("{} cannot be read as weights: {problem}; give a PyTorch state dict (.pt, .pth) or .safetensors", path.display())]
+    Weights {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        problem: String,
+    },
+    /// Weights that do not belong to the network.
+    #[error("{} does not hold the weights of {net}: {problem}", path.display())]
+    OtherNet {
+        /// The file.
+        path: PathBuf,
+        /// The network.
+        net: Net,
+        /// Missing, unexpected and misshapen tensors.
+        problem: String,
+    },
+    /// An image that cannot be used.
+    #[error(
+        "image {name} cannot be used: {problem}; mend or remove it, or leave such images out with --skip-bad"
+    )]
+    Image {
+        /// Its file or number.
+        name: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A source of images that cannot be used.
+    #[error("{} gives no images: {problem}", path.display())]
+    Images {
+        /// The file or folder.
+        path: PathBuf,
+        /// What is wrong, and what would be accepted.
+        problem: String,
+    },
+    /// The processor that was asked for is not there.
+    #[error("{0}")]
+    Device(String),
+    /// An option that makes no sense.
+    #[error("{0}")]
+    Option(String),
+    /// A file could not be read or written.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// A problem of the core.
+    #[error(transparent)]
+    Core(#[from] partita::Error),
+}
+
+/// Shorthand for results of this crate.
+pub type Result<T> = std::result::Result<T, DeepError>;

@@ -1,0 +1,182 @@
+//! Images: folders of files, MNIST's idx, CIFAR's and STL-10's binary files, one after another.
+
+mod folder;
+mod packed;
+mod pixels;
+mod resize;
+
+use crate::error::{DeepError, Result};
+use folder::Folder;
+use packed::Packed;
+pub use pixels::Pixels;
+use std::path::{Path, PathBuf};
+
+/// An image: channel after channel, row after row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Image {
+    /// 1 or 3.
+    pub channels: usize,
+    /// Rows of pixels.
+    pub height: usize,
+    /// Pixels of a row.
+    pub width: usize,
+    /// `channels · height · width` values.
+    pub pixels: Vec<u8>,
+}
+
+impl Image {
+    /// Channels, height and width.
+    pub fn shape(&self) -> [usize; 3] {
+        [self.channels, self.height, self.width]
+    }
+
+    /// Grey as three equal channels; three channels as they are.
+    pub fn coloured(mut self) -> Self {
+        if self.channels == 1 {
+            self.pixels = self.pixels.repeat(3);
+            self.channels = 3;
+        }
+        self
+    }
+}
+
+/// Images from one or several places, decoded when they are asked for.
+#[derive(Debug)]
+pub struct Images {
+    parts: Vec<Part>,
+    /// How many images come before each part, and at the end how many there are.
+    starts: Vec<usize>,
+}
+
+#[derive(Debug)]
+enum Part {
+    Packed(Packed),
+    Folder(Folder),
+}
+
+impl Part {
+    fn len(&self) -> usize {
+        match self {
+            Self::Packed(packed) => packed.len(),
+            Self::Folder(folder) => folder.len(),
+        }
+    }
+
+    fn labels(&self) -> Option<Vec<i64>> {
+        match self {
+            Self::Packed(packed) => packed.labels(),
+            Self::Folder(folder) => folder.labels(),
+        }
+    }
+}
+
+impl Images {
+    /// Open folders and files; their images follow each other in the order given.
+    pub fn open<P: AsRef<Path>>(paths: &[P]) -> Result<Self> {
+        let mut parts = Vec::new();
+        let mut starts = vec![0];
+        for path in paths {
+            let path = path.as_ref();
+            let part = match path.is_dir() {
+                true => Part::Folder(Folder::open(path)?),
+                false => Part::Packed(Packed::open(path)?),
+            };
+            if part.len() == 0 {
+                let problem =
+                    "it holds none; give a folder of pictures, or files of MNIST, CIFAR or STL-10".into();
+                return Err(DeepError::Images { path: path.to_owned(), problem });
+            }
+            starts.push(starts[starts.len() - 1] + part.len());
+            parts.push(part);
+        }
+        Ok(Self { parts, starts })
+    }
+
+    /// Whether a path is opened as images: a folder, or a file of one of the binary formats.
+    pub fn recognises(path: &Path) -> bool {
+        path.is_dir() || packed::recognises(path)
+    }
+
+    /// Number of images.
+    pub fn len(&self) -> usize {
+        self.starts[self.parts.len()]
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Image `i`, decoded.
+    pub fn get(&self, i: usize) -> Result<Image> {
+        let (part, at) = self.locate(i);
+        match part {
+            Part::Packed(packed) => packed.get(at),
+            Part::Folder(folder) => folder.get(at),
+        }
+    }
+
+    /// What image `i` is called: its file, or its number in one.
+    pub fn name(&self, i: usize) -> String {
+        let (part, at) = self.locate(i);
+        match part {
+            Part::Packed(packed) => packed.name(at),
+            Part::Folder(folder) => folder.name(at),
+        }
+    }
+
+    /// Labels that came with the images, if all parts have them. They are for reporting.
+    pub fn labels(&self) -> Option<Vec<i64>> {
+        let all: Option<Vec<Vec<i64>>> = self.parts.iter().map(Part::labels).collect();
+        all.map(|all| all.concat())
+    }
+
+    fn locate(&self, i: usize) -> (&Part, usize) {
+        let part = self.starts.partition_point(|&start| start <= i) - 1;
+        (&self.parts[part], i - self.starts[part])
+    }
+
+    /// The numbers of all images that can be decoded, and the problems of the others.
+    pub fn survey(&self) -> (Vec<usize>, Vec<DeepError>) {
+        use rayon::prelude::*;
+        let check = |i: usize| self.get(i).map(|_| i);
+        let checked: Vec<Result<usize>> = (0..self.len()).into_par_iter().map(check).collect();
+        let (mut good, mut bad) = (Vec::new(), Vec::new());
+        for outcome in checked {
+            match outcome {
+                Ok(i) => good.push(i),
+                Err(e) => bad.push(e),
+            }
+        }
+        (good, bad)
+    }
+}
+
+/// A name for messages.
+fn shown(path: &Path, base: &Path) -> String {
+    path.strip_prefix(base)
+        .map_or_else(|_| path.display().to_string(), |rest| base.join(rest).display().to_string())
+}
+
+/// All files below a folder, in the order of their names.
+fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
+    let problem = |e: std::io::Error| DeepError::Images { path: folder.to_owned(), problem: e.to_string() };
+    let mut entries: Vec<PathBuf> = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(problem)? {
+        entries.push(entry.map_err(problem)?.path());
+    }
+    entries.sort();
+    let mut files = Vec::new();
+    for path in entries {
+        // A link to a folder is not followed: it may lead back here.
+        match path.is_dir() {
+            true if !path.is_symlink() => files.extend(files_below(&path)?),
+            true => {}
+            false => files.push(path),
+        }
+    }
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,172 @@
+//! Files that hold many images of one size: idx (MNIST), CIFAR-10, CIFAR-100 and STL-10.
+
+use super::Image;
+use crate::error::{DeepError, Result};
+use flate2::read::GzDecoder;
+use memmap2::Mmap;
+use partita_data::{DataError, read_labels};
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug)]
+pub(super) struct Packed {
+    path: PathBuf,
+    bytes: Bytes,
+    layout: Layout,
+    shape: [usize; 3],
+    n: usize,
+}
+
+#[derive(Debug)]
+enum Bytes {
+    Mapped(Mmap),
+    Unpacked(Vec<u8>),
+}
+
+impl std::ops::Deref for Bytes {
+    type Target = [u8];
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Mapped(map) => map,
+            Self::Unpacked(bytes) => bytes,
+        }
+    }
+}
+
+/// Where images and labels are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Layout {
+    /// After a header of 16 bytes; labels in a file of their own.
+    Idx,
+    /// After so many bytes of labels, the first of which counts: the class, or one of CIFAR-100's 20 superclasses.
+    Cifar(usize),
+    /// Column after column; labels, from 1, in a file of their own.
+    Stl,
+}
+
+const CIFAR: usize = 3 * 32 * 32;
+const STL: usize = 3 * 96 * 96;
+
+/// Images of a gzip file may take this many times its size: deflate reaches no more.
+const MOST_UNPACKED: u64 = 1032;
+
+impl Layout {
+    /// By the size of a file without header.
+    fn of_size(len: usize) -> Option<Self> {
+        let fits = |record: usize| len > 0 && len.is_multiple_of(record);
+        match (fits(CIFAR + 1), fits(CIFAR + 2), fits(STL)) {
+            (true, false, false) => Some(Self::Cifar(1)),
+            (false, true, false) => Some(Self::Cifar(2)),
+            (false, false, true) => Some(Self::Stl),
+            _ => None,
+        }
+    }
+
+    /// Bytes before the first image, of every image with its label, and before its pixels.
+    fn record(self, pixels: usize) -> (usize, usize, usize) {
+        match self {
+            Self::Idx => (16, pixels, 0),
+            Self::Cifar(labels) => (0, labels + pixels, labels),
+            Self::Stl => (0, pixels, 0),
+        }
+    }
+}
+
+/// Whether a file is one of these, by its name and first bytes.
+pub(super) fn recognises(path: &Path) -> bool {
+    let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
+    name.ends_with(".bin") || name.contains("idx3")
+}
+
+impl Packed {
+    pub fn open(path: &Path) -> Result<Self> {
+        let io = |source| DataError::Io { path: path.to_owned(), action: "open", source };
+        let file = File::open(path).map_err(io)?;
+        let problem =
+            |problem: &str| DeepError::Images { path: path.to_owned(), problem: problem.to_owned() };
+        if !file.metadata().map_err(io)?.is_file() {
+            return Err(problem("it is neither a file nor a folder"));
+        }
+        // SAFETY: a file that another program shortens while it is mapped ends the program, as everywhere in Partita.
+        let map = unsafe { Mmap::map(&file) }.map_err(io)?;
+        let bytes = match map.starts_with(&[0x1f, 0x8b]) {
+            true => {
+                Bytes::Unpacked(unpack(&map).map_err(|e| problem(&format!("it cannot be unpacked ({e})")))?)
+            }
+            false => Bytes::Mapped(map),
+        };
+        let (layout, shape, n) = match bytes.starts_with(&[0, 0, 8, 3]) {
+            true => idx(&bytes)
+                .ok_or_else(|| problem("it is cut short, or its header is wrong; fetch it again"))?,
+            false => {
+                let layout = Layout::of_size(bytes.len()).ok_or_else(|| {
+                    problem("its size is not that of whole CIFAR-10, CIFAR-100 or STL-10 images, and it is no idx file of bytes")
+                })?;
+                let shape = if layout == Layout::Stl { [3, 96, 96] } else { [3, 32, 32] };
+                let (_, record, _) = layout.record(shape.iter().product());
+                (layout, shape, bytes.len() / record)
+            }
+        };
+        Ok(Self { path: path.to_owned(), bytes, layout, shape, n })
+    }
+
+    pub fn len(&self) -> usize {
+        self.n
+    }
+
+    pub fn name(&self, i: usize) -> String {
+        format!("{} of {}", i, self.path.display())
+    }
+
+    pub fn get(&self, i: usize) -> Result<Image> {
+        let [channels, height, width] = self.shape;
+        let len = channels * height * width;
+        let (start, record, labels) = self.layout.record(len);
+        let mut pixels = self.bytes[start + i * record + labels..][..len].to_vec();
+        if self.layout == Layout::Stl {
+            let planes = pixels.chunks_exact(height * width);
+            pixels = planes
+                .flat_map(|p| (0..height).flat_map(move |y| (0..width).map(move |x| p[x * height + y])))
+                .collect();
+        }
+        Ok(Image { channels, height, width, pixels })
+    }
+
+    pub fn labels(&self) -> Option<Vec<i64>> {
+        let (_, record, _) = self.layout.record(self.shape.iter().product());
+        let labels = match self.layout {
+            Layout::Cifar(_) => self.bytes.chunks_exact(record).map(|r| i64::from(r[0])).collect(),
+            Layout::Idx => read_labels(self.beside("images-idx3", "labels-idx1")?).ok()?.values,
+            Layout::Stl => {
+                let bytes = std::fs::read(self.beside("_X", "_y")?).ok()?;
+                bytes.iter().map(|&b| i64::from(b) - 1).collect()
+            }
+        };
+        (labels.len() == self.n).then_some(labels)
+    }
+
+    /// The file of the labels, by the name that such files have.
+    fn beside(&self, images: &str, labels: &str) -> Option<PathBuf> {
+        let name = self.path.file_name()?.to_str()?;
+        let file = self.path.with_file_name(name.replace(images, labels));
+        (name.contains(images) && file.is_file()).then_some(file)
+    }
+}
+
+/// Number and size of the images of an idx file, if all of them are there.
+fn idx(bytes: &[u8]) -> Option<(Layout, [usize; 3], usize)> {
+    let extent = |i: usize| -> Option<usize> {
+        let bytes = bytes.get(4 + 4 * i..8 + 4 * i)?;
+        usize::try_from(u32::from_be_bytes(bytes.try_into().ok()?)).ok()
+    };
+    let (n, h, w) = (extent(0)?, extent(1)?, extent(2)?);
+    let needed = n.checked_mul(h)?.checked_mul(w)?.checked_add(16)?;
+    (needed <= bytes.len() && h > 0 && w > 0).then_some((Layout::Idx, [1, h, w], n))
+}
+
+fn unpack(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
+    let mut out = Vec::new();
+    GzDecoder::new(bytes).take(bytes.len() as u64 * MOST_UNPACKED).read_to_end(&mut out)?;
+    Ok(out)
+}

@@ -1,0 +1,93 @@
+use super::*;
+use std::fs;
+
+fn lab() -> tempfile::TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+fn refused(path: &Path) -> String {
+    Images::open(&[path]).unwrap_err().to_string()
+}
+
+#[test]
+fn cifar_stl_and_idx_files_are_told_apart() {
+    let lab = lab();
+    let ten = lab.path().join("batch.bin");
+    let mut bytes = vec![7u8];
+    bytes.extend((0..3072).map(|i| (i % 256) as u8));
+    fs::write(&ten, bytes.repeat(2)).unwrap();
+    let hundred = lab.path().join("train.bin");
+    fs::write(&hundred, vec![3; 3074]).unwrap();
+    let images = Images::open(&[&ten, &hundred]).unwrap();
+    assert_eq!(images.len(), 3);
+    assert_eq!(images.get(1).unwrap().pixels[..4], [0, 1, 2, 3]);
+    assert_eq!(images.labels().unwrap(), [7, 7, 3]);
+    assert!(images.name(2).contains("0 of") && images.name(2).contains("train.bin"));
+    let stl = lab.path().join("test_X.bin");
+    let plane: Vec<u8> = (0..96 * 96).map(|i| (i / 96) as u8).collect();
+    fs::write(&stl, plane.repeat(3)).unwrap();
+    fs::write(lab.path().join("test_y.bin"), [4]).unwrap();
+    let images = Images::open(&[&stl]).unwrap();
+    assert_eq!(images.get(0).unwrap().pixels[..3], [0, 1, 2], "columns become rows");
+    assert_eq!(images.labels().unwrap(), [3]);
+    let idx = lab.path().join("t-images-idx3-ubyte");
+    fs::write(&idx, [&[0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 3][..], &[1, 2, 3, 4, 5, 6]].concat())
+        .unwrap();
+    let images = Images::open(&[&idx]).unwrap();
+    assert_eq!((images.len(), images.get(1).unwrap().shape()), (2, [1, 1, 3]));
+    assert_eq!(images.get(1).unwrap().coloured().pixels, [4, 5, 6].repeat(3));
+    assert_eq!(images.labels(), None);
+}
+
+#[test]
+fn broken_files_are_refused() {
+    let lab = lab();
+    let short = lab.path().join("short-idx3-ubyte");
+    fs::write(&short, [0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 9, 0, 0, 0, 3, 1]).unwrap();
+    assert!(refused(&short).contains("cut short"));
+    let odd = lab.path().join("odd.bin");
+    fs::write(&odd, [0; 100]).unwrap();
+    assert!(refused(&odd).contains("CIFAR-10"));
+    let packed = lab.path().join("x-idx3-ubyte.gz");
+    fs::write(&packed, [0x1f, 0x8b, 8, 0, 0, 0]).unwrap();
+    assert!(refused(&packed).contains("unpacked"));
+    assert!(refused(lab.path()).contains("CIFAR-10") || refused(lab.path()).contains("none"));
+    assert!(refused(&lab.path().join("missing")).contains("missing"));
+}
+
+fn picture(path: &Path, w: u32, h: u32, red: u8) {
+    image::RgbImage::from_fn(w, h, |x, _| image::Rgb([red, x as u8, 9])).save(path).unwrap();
+}
+
+#[test]
+fn folders_give_pictures_in_order_and_classes() {
+    let lab = lab();
+    for (class, name, red) in [("cat", "b.png", 2), ("cat", "a.png", 1), ("ant", "z.bmp", 0)] {
+        fs::create_dir_all(lab.path().join(class)).unwrap();
+        picture(&lab.path().join(class).join(name), 3, 2, red);
+    }
+    fs::write(lab.path().join("notes.txt"), "no picture").unwrap();
+    let images = Images::open(&[lab.path()]).unwrap();
+    assert_eq!(images.labels().unwrap(), [0, 1, 1]);
+    let reds: Vec<u8> = (0..3).map(|i| images.get(i).unwrap().pixels[0]).collect();
+    assert_eq!(reds, [0, 1, 2]);
+    assert_eq!(images.get(0).unwrap().shape(), [3, 2, 3]);
+    assert_eq!(images.get(0).unwrap().pixels[6..12], [0, 1, 2, 0, 1, 2], "green after red");
+}
+
+#[test]
+fn bad_pictures_are_named_and_mixed_sizes_explained() {
+    let lab = lab();
+    picture(&lab.path().join("a.png"), 4, 4, 1);
+    picture(&lab.path().join("c.png"), 5, 4, 1);
+    let good = fs::read(lab.path().join("a.png")).unwrap();
+    fs::write(lab.path().join("b.png"), &good[..good.len() / 2]).unwrap();
+    let images = Images::open(&[lab.path()]).unwrap();
+    let (good, bad) = images.survey();
+    assert_eq!(good, [0, 2]);
+    assert!(bad[0].to_string().contains("b.png") && bad[0].to_string().contains("--skip-bad"), "{}", bad[0]);
+    let mixed = Pixels::load(&images, &good, None).unwrap_err().to_string();
+    assert!(mixed.contains("c.png") && mixed.contains("a.png") && mixed.contains("--size"), "{mixed}");
+    let square = Pixels::load(&images, &good, Some(3)).unwrap();
+    assert_eq!((square.len(), square.shape()), (2, [3, 3, 3]));
+}

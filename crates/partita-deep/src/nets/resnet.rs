@@ -1,0 +1,130 @@
+//! ResNet-18 and ResNet-50 with torchvision's names.
+
+use super::layers::{ConvBn, Shape, global_mean, norm};
+use burn::module::Module;
+use burn::nn::BatchNorm;
+use burn::nn::PaddingConfig2d;
+use burn::nn::conv::Conv2d;
+use burn::nn::pool::{MaxPool2d, MaxPool2dConfig};
+use burn::tensor::{Device, Tensor, activation::relu};
+use serde::{Deserialize, Serialize};
+
+/// How an image enters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stem {
+    /// A 7×7 convolution of stride 2 and pooling, for images of about 224 pixels.
+    Imagenet,
+    /// A 3×3 convolution of stride 1, for images of about 32 pixels.
+    Cifar,
+}
+
+/// Two or three convolutions added to their input.
+#[derive(Module, Debug)]
+pub struct Residual {
+    conv1: Conv2d,
+    bn1: BatchNorm,
+    conv2: Conv2d,
+    bn2: BatchNorm,
+    third: Option<ConvBn>,
+    downsample: Option<ConvBn>,
+}
+
+/// A residual network up to its features.
+#[derive(Module, Debug)]
+pub struct ResNet {
+    conv1: Conv2d,
+    bn1: BatchNorm,
+    pool: Option<MaxPool2d>,
+    layer1: Vec<Residual>,
+    layer2: Vec<Residual>,
+    layer3: Vec<Residual>,
+    layer4: Vec<Residual>,
+}
+
+impl ResNet {
+    /// ResNet-18: 512 features.
+    pub fn resnet18(stem: Stem, channels: usize, device: &Device) -> Self {
+        Self::new([2, 2, 2, 2], false, (stem, channels), device)
+    }
+
+    /// ResNet-50: 2048 features.
+    pub fn resnet50(device: &Device) -> Self {
+        Self::new([3, 4, 6, 3], true, (Stem::Imagenet, 3), device)
+    }
+
+    fn new(depths: [usize; 4], bottleneck: bool, stem: (Stem, usize), device: &Device) -> Self {
+        let mut from = 64;
+        let mut stage = |i: usize| -> Vec<Residual> {
+            let make = |j| {
+                let stride = if i > 0 && j == 0 { 2 } else { 1 };
+                let block = Residual::new(from, 64 << i, stride, bottleneck, device);
+                from = if bottleneck { 4 * (64 << i) } else { 64 << i };
+                block
+            };
+            (0..depths[i]).map(make).collect()
+        };
+        let (layer1, layer2, layer3, layer4) = (stage(0), stage(1), stage(2), stage(3));
+        let (conv1, pool) = match stem {
+            (Stem::Cifar, channels) => (Shape::new(channels, 64, 3), None),
+            (Stem::Imagenet, channels) => {
+                let pool = MaxPool2dConfig::new([3, 3]).with_strides([2, 2]);
+                let pool = pool.with_padding(PaddingConfig2d::Explicit(1, 1, 1, 1)).init();
+                (Shape::new(channels, 64, 7).stride(2), Some(pool))
+            }
+        };
+        let (conv1, bn1) = (conv1.conv(device), norm(64, device));
+        Self { conv1, bn1, pool, layer1, layer2, layer3, layer4 }
+    }
+
+    /// Means of the last maps.
+    ///
+    /// # Shapes
+    /// `[n, channels, h, w]` to `[n, 512]` or `[n, 2048]`.
+    pub fn forward(&self, x: Tensor<4>) -> Tensor<2> {
+        let mut x = relu(self.bn1.forward(self.conv1.forward(x)));
+        if let Some(pool) = &self.pool {
+            x = pool.forward(x);
+        }
+        let blocks = [&self.layer1, &self.layer2, &self.layer3, &self.layer4].into_iter().flatten();
+        global_mean(blocks.fold(x, |x, block| block.forward(x)))
+    }
+}
+
+impl Residual {
+    fn new(from: usize, width: usize, stride: usize, bottleneck: bool, device: &Device) -> Self {
+        let to = if bottleneck { 4 * width } else { width };
+        let (first, second) = match bottleneck {
+            true => (Shape::new(from, width, 1), Shape::new(width, width, 3).stride(stride)),
+            false => (Shape::new(from, width, 3).stride(stride), Shape::new(width, width, 3)),
+        };
+        Self {
+            conv1: first.conv(device),
+            bn1: norm(width, device),
+            conv2: second.conv(device),
+            bn2: norm(width, device),
+            third: bottleneck.then(|| Shape::new(width, to, 1).with_norm(device)),
+            downsample: (stride != 1 || from != to)
+                .then(|| Shape::new(from, to, 1).stride(stride).with_norm(device)),
+        }
+    }
+
+    fn forward(&self, x: Tensor<4>) -> Tensor<4> {
+        let short = match &self.downsample {
+            Some(downsample) => downsample.forward(x.clone()),
+            None => x.clone(),
+        };
+        let mut h = relu(self.bn1.forward(self.conv1.forward(x)));
+        h = self.bn2.forward(self.conv2.forward(h));
+        if let Some(third) = &self.third {
+            h = third.forward(relu(h));
+        }
+        relu(h + short)
+    }
+}
+
+/// Name in torchvision's layout.
+pub(super) fn torchvision(name: &str) -> Option<String> {
+    let name = name.replace("third.conv", "conv3").replace("third.bn", "bn3");
+    Some(name.replace("downsample.conv", "downsample.0").replace("downsample.bn", "downsample.1"))
+}

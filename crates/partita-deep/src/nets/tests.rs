@@ -1,0 +1,108 @@
+//! Every network against PyTorch: `tests/golden/networks.py` made the outputs, weights come from the same formula.
+
+use super::*;
+use crate::weights::walk::{fill, values};
+use burn::tensor::TensorData;
+use std::collections::BTreeMap;
+
+#[derive(serde::Deserialize)]
+struct Golden {
+    shape: ImageShape,
+    features: usize,
+    step: usize,
+    tested: Vec<f32>,
+    trained: Vec<f32>,
+}
+
+/// Numbers in [−1, 1) that depend on `name` only, as in the script.
+fn numbers(name: &str, count: usize) -> Vec<f32> {
+    let seed =
+        name.bytes().fold(0xcbf2_9ce4_8422_2325u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3));
+    let mix = |i: u64| {
+        let mut z = seed.wrapping_add(i.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    };
+    (1..=count as u64).map(|i| (mix(i) >> 40) as f32 / 8_388_608.0 - 1.0).collect()
+}
+
+fn formula(name: &str, shape: &[usize]) -> Vec<f32> {
+    let numbers = numbers(name, shape.iter().product());
+    let fan_in = shape[1..].iter().product::<usize>() as f32;
+    let scaled = |u: f32| match name.rsplit('.').next() {
+        _ if shape.len() > 1 => u * (6.0 / fan_in).sqrt(),
+        Some("running_var") => 1.0 + 0.5 * u,
+        Some("weight") => 1.0 + 0.1 * u,
+        _ => 0.1 * u,
+    };
+    numbers.into_iter().map(scaled).collect()
+}
+
+fn check(
+    backbone: Backbone,
+    layout: Layout,
+    golden: &Golden,
+    device: &Device,
+    (expected, tolerance): (&[f32], f32),
+) {
+    let backbone = fill(backbone, &mut |name, shape| Some(formula(&layout(name).unwrap(), shape)));
+    let [c, h, w] = golden.shape;
+    let input = TensorData::new(numbers("input", 4 * c * h * w), [4, c, h, w]);
+    let out = backbone.forward(Tensor::from_data(input, device));
+    assert_eq!(out.dims(), [4, golden.features]);
+    let out = values(out);
+    let rows = out.chunks_exact(golden.features);
+    let found: Vec<f32> = rows.flat_map(|row| row.iter().copied().step_by(golden.step)).collect();
+    let scale = expected.iter().fold(0f32, |m, v| m.max(v.abs()));
+    let worst = found.iter().zip(expected).fold(0f32, |m, (a, b)| m.max((a - b).abs()));
+    assert!(worst < tolerance * scale.max(1.0), "{worst} of {scale}");
+}
+
+fn build(name: &str, shape: ImageShape, device: &Device) -> (Backbone, Layout) {
+    if name == "mlp" {
+        return (Backbone::Mlp(Mlp::new(35, &[40, 40], device)), plain::mlp);
+    }
+    let net: Net = name.parse().unwrap();
+    (net.build(shape, device).unwrap(), net.layouts()[0])
+}
+
+#[test]
+fn networks_agree_with_pytorch() {
+    let golden: BTreeMap<String, Golden> =
+        serde_json::from_str(include_str!("../../tests/golden/networks.json")).unwrap();
+    assert_eq!(golden.len(), NAMES.len() - 1, "every network but the pixels themselves");
+    for (name, golden) in &golden {
+        println!("{name}");
+        let device = Device::flex();
+        let (backbone, layout) = build(name, golden.shape, &device);
+        check(backbone, layout, golden, &device, (&golden.tested, 2e-5));
+        // Where gradients are wanted, batch normalisation goes by the batch: in the last maps by the 16 numbers of a
+        // channel, whose small variances make rounding larger.
+        let device = Device::flex().autodiff();
+        let (backbone, layout) = build(name, golden.shape, &device);
+        check(backbone, layout, golden, &device, (&golden.trained, 2e-4));
+    }
+}
+
+#[test]
+fn both_layouts_of_mobilenet_name_every_tensor_once() {
+    let backbone = Net::Mobilenetv2.build([3, 64, 64], &Device::flex()).unwrap();
+    for layout in Net::Mobilenetv2.layouts() {
+        let mut names = Vec::new();
+        crate::weights::walk::each(&backbone, &mut |name, _, _| names.push(layout(name).unwrap()));
+        assert_eq!(names.len(), 312 - 52, "all but the 52 counters of batches");
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), 260);
+    }
+}
+
+#[test]
+fn images_that_do_not_fit_are_refused_with_the_reason() {
+    let grey = Net::Mobilenetv2.build([1, 28, 28], &Device::flex()).unwrap_err();
+    assert!(grey.to_string().contains("mobilenetv2") && grey.to_string().contains("three channels"));
+    assert!(Net::Vgg4.build([3, 7, 7], &Device::flex()).is_err());
+    let unknown = "vgg5".parse::<Net>().unwrap_err().to_string();
+    assert!(unknown.contains("vgg5") && unknown.contains("resnet18-cifar"));
+}

@@ -1,0 +1,117 @@
+//! Rows that are kept while a long run goes on, so that it can be taken up again.
+
+use crate::error::Result;
+use partita_data::{DataError, NpyWriter};
+use std::fs::{File, OpenOptions};
+use std::io::{BufReader, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// Features beside the file that they will become: what made them, then row after row.
+#[derive(Debug)]
+pub struct PartialRows {
+    path: PathBuf,
+    file: File,
+    m: usize,
+    rows: usize,
+}
+
+const MAGIC: &[u8; 8] = b"partita1";
+/// Magic, fingerprint, number of features.
+const HEADER: usize = 24;
+
+impl PartialRows {
+    /// Take up the rows beside `output`, if they were made by the same `fingerprint`; otherwise begin anew.
+    pub fn open(output: &Path, fingerprint: u64, m: usize) -> Result<Self> {
+        let mut name = output.file_name().unwrap_or_default().to_owned();
+        name.push(".partial");
+        let path = output.with_file_name(name);
+        let io = |source| DataError::Write { path: path.clone(), source };
+        let mut file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(io)?;
+        let mut header = MAGIC.to_vec();
+        header.extend(fingerprint.to_le_bytes());
+        header.extend((m as u64).to_le_bytes());
+        let mut found = [0; HEADER];
+        let same = file.read_exact(&mut found).is_ok() && found[..] == header[..];
+        let len = file.metadata().map_err(io)?.len();
+        let rows = if same { (len as usize - HEADER) / (4 * m) } else { 0 };
+        if !same {
+            file.set_len(0).and_then(|()| file.seek(SeekFrom::Start(0))).map_err(io)?;
+            file.write_all(&header).map_err(io)?;
+        }
+        // A run that was killed may have left part of a row.
+        let end = (HEADER + rows * 4 * m) as u64;
+        file.set_len(end).and_then(|()| file.seek(SeekFrom::Start(end))).map_err(io)?;
+        Ok(Self { path, file, m, rows })
+    }
+
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The file in which they are kept.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Add whole rows.
+    pub fn push(&mut self, rows: &[f32]) -> Result<()> {
+        let bytes: Vec<u8> = rows.iter().flat_map(|v| v.to_le_bytes()).collect();
+        let io = |source| DataError::Write { path: self.path.clone(), source };
+        self.file.write_all(&bytes).map_err(io)?;
+        self.rows += rows.len() / self.m;
+        Ok(())
+    }
+
+    /// Write all rows to `output`, whole or not at all, and remove the partial file.
+    pub fn finish(mut self, output: &Path) -> Result<()> {
+        let io = |source| DataError::Io { path: self.path.clone(), action: "read", source };
+        self.file.seek(SeekFrom::Start(HEADER as u64)).map_err(io)?;
+        let mut reader = BufReader::new(&self.file);
+        let mut writer = NpyWriter::create(output, self.m)?;
+        let mut bytes = vec![0; 4 * self.m];
+        for _ in 0..self.rows {
+            reader.read_exact(&mut bytes).map_err(io)?;
+            let row: Vec<f32> = bytes.as_chunks().0.iter().map(|b| f32::from_le_bytes(*b)).collect();
+            writer.push(&row)?;
+        }
+        writer.finish()?;
+        // The result is there; what is left behind would only take space.
+        let _ = std::fs::remove_file(&self.path);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_taken_up_where_they_ended() {
+        let directory = tempfile::tempdir().unwrap();
+        let out = directory.path().join("x.npy");
+        let mut kept = PartialRows::open(&out, 7, 2).unwrap();
+        kept.push(&[1.0, 2.0, 3.0, 4.0]).unwrap();
+        // Half a row, as a killed run leaves it.
+        kept.file.write_all(&[1, 2, 3]).unwrap();
+        drop(kept);
+        let mut kept = PartialRows::open(&out, 7, 2).unwrap();
+        assert_eq!(kept.rows(), 2);
+        kept.push(&[5.0, 6.0]).unwrap();
+        kept.finish(&out).unwrap();
+        let rows = partita_data::open(&out, &Default::default()).unwrap();
+        let mut values = [0.0; 6];
+        partita::rows::Rows::read(&rows, 0, &mut values).unwrap();
+        assert_eq!(values, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1, "nothing else is left");
+    }
+
+    #[test]
+    fn rows_of_another_run_are_not_taken_up() {
+        let directory = tempfile::tempdir().unwrap();
+        let out = directory.path().join("x.npy");
+        PartialRows::open(&out, 7, 2).unwrap().push(&[1.0, 2.0]).unwrap();
+        assert_eq!(PartialRows::open(&out, 8, 2).unwrap().rows(), 0);
+    }
+}

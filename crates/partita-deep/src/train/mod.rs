@@ -1,0 +1,212 @@
+//! Deep clustering: a network trained on images, with the core's losses and what compares views.
+
+mod checkpoint;
+mod model;
+mod params;
+mod step;
+
+pub use model::DeepModel;
+pub use params::{Aim, Params};
+
+use crate::embed::Normalise;
+use crate::error::{DeepError, Result};
+use crate::images::Pixels;
+use crate::nets::Classifier;
+use crate::optimise::Adam;
+use crate::weights::{self, StateDict};
+use burn::module::Module;
+use burn::tensor::Device;
+use partita::linear::Refresh;
+use partita::objective::Workspace;
+use partita::report::{Flow, Observer, Progress, StopReason};
+use partita::rng::{Stream, stream};
+use rand::seq::SliceRandom;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+use step::{Judge, Losses};
+
+/// An epoch that was made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Epoch {
+    /// Its number, from 1.
+    pub epoch: usize,
+    /// Mean over the batches of all losses with their weights.
+    pub loss: f64,
+    /// Of the clustering.
+    pub cluster: f64,
+    /// Of self-augmentation.
+    pub pairs: f64,
+    /// Of virtual adversarial training.
+    pub disturb: f64,
+}
+
+/// What a deep fit is given beside its options.
+#[derive(Debug, Clone, Copy)]
+pub struct Input<'a> {
+    /// The images.
+    pub pixels: &'a Pixels,
+    /// Known labels, −1 where unknown.
+    pub known: Option<&'a [i32]>,
+    /// Weights to start the backbone from.
+    pub start: Option<&'a StateDict>,
+    /// Where the state after every epoch is kept.
+    pub checkpoint: Option<&'a Path>,
+    /// Go on from the checkpoint, if it is there.
+    pub resume: bool,
+}
+
+/// A run of training.
+pub struct Trainer<'a> {
+    params: Params,
+    pixels: &'a Pixels,
+    known: Option<&'a [i32]>,
+    model: Classifier,
+    adam: Adam,
+    normalise: Normalise,
+    device: Device,
+    epochs: Vec<Epoch>,
+    head_losses: Vec<f64>,
+    workspace: Workspace,
+}
+
+/// A trained network and how it came to be.
+#[derive(Debug)]
+pub struct DeepFit {
+    /// The network.
+    pub model: DeepModel,
+    /// The epochs.
+    pub epochs: Vec<Epoch>,
+    /// Why training stopped.
+    pub stop: StopReason,
+}
+
+/// Train a network on images. `each` sees every epoch and the network after it.
+///
+/// With the same seed the result has the same bits, whatever the number of threads, and whether or not the run was
+/// interrupted and resumed.
+pub fn fit(
+    input: &Input<'_>,
+    params: &Params,
+    device: Device,
+    observer: &dyn Observer,
+    mut each: impl FnMut(&Epoch, &DeepModel) -> Result<()>,
+) -> Result<DeepFit> {
+    let mut trainer = Trainer::new(input, params, device)?;
+    if let Some(path) = input.checkpoint.filter(|path| input.resume && path.exists()) {
+        checkpoint::read(&mut trainer, path)?;
+    }
+    let mut stop = StopReason::Finished;
+    while trainer.epochs.len() < params.epochs {
+        if trainer.epoch(observer)? == Flow::Stop {
+            stop = StopReason::Interrupted;
+            break;
+        }
+        if let Some(path) = input.checkpoint {
+            checkpoint::write(&trainer, path)?;
+        }
+        if let Some(epoch) = trainer.epochs.last() {
+            each(epoch, &trainer.result())?;
+        }
+    }
+    Ok(DeepFit { model: trainer.result(), epochs: trainer.epochs, stop })
+}
+
+impl<'a> Trainer<'a> {
+    fn new(input: &Input<'a>, params: &Params, device: Device) -> Result<Self> {
+        params.check(input.pixels.len())?;
+        let (device, shape) = (device.autodiff(), input.pixels.shape());
+        let mut model = Classifier::new(params.net, shape, &params.heads(), &device)?;
+        model = weights::randomise(model, params.seed);
+        let mut normalise = Normalise::PLAIN;
+        if let Some(start) = input.start {
+            model.backbone = weights::load(model.backbone, params.net, start)?;
+            normalise = Normalise::of(params.net);
+        }
+        if params.backbone.rate == 0.0 {
+            model.backbone = model.backbone.freeze();
+        }
+        Ok(Self {
+            adam: Adam::new(params.backbone, params.heads),
+            head_losses: vec![0.0; params.heads().len()],
+            params: params.clone(),
+            pixels: input.pixels,
+            known: input.known,
+            epochs: Vec::new(),
+            workspace: Workspace::default(),
+            model,
+            normalise,
+            device,
+        })
+    }
+
+    /// Batches of an epoch; images left over at its end wait for the next.
+    fn batches(&self) -> usize {
+        (self.pixels.len() / self.params.batch).max(1)
+    }
+
+    /// One pass over the images, each epoch in an order of its own.
+    fn epoch(&mut self, observer: &dyn Observer) -> Result<Flow> {
+        let number = self.epochs.len();
+        let mut order: Vec<usize> = (0..self.pixels.len()).collect();
+        order.shuffle(&mut stream(self.params.seed, Stream::Order, number as u64));
+        let judge = self.judge();
+        let (batches, mut sum) = (self.batches(), Losses::default());
+        self.head_losses.fill(0.0);
+        for (i, rows) in order.chunks(self.params.batch.min(order.len())).take(batches).enumerate() {
+            let losses = self.step(rows, number, &judge);
+            if !losses.total().is_finite() {
+                return Err(DeepError::Option(format!(
+                    "the loss is no longer finite after {} steps; give a smaller learning rate",
+                    self.adam.steps
+                )));
+            }
+            sum.cluster += losses.cluster / batches as f64;
+            sum.pairs += losses.pairs / batches as f64;
+            sum.disturb += losses.disturb / batches as f64;
+            let done = (number as f64 + (i + 1) as f64 / batches as f64) / self.params.epochs as f64;
+            let progress = Progress { stage: "training", done, loss: Some(losses.total()) };
+            if observer.progress(progress) == Flow::Stop {
+                return Ok(Flow::Stop);
+            }
+        }
+        let Losses { cluster, pairs, disturb } = sum;
+        self.epochs.push(Epoch { epoch: number + 1, loss: sum.total(), cluster, pairs, disturb });
+        Ok(Flow::Continue)
+    }
+
+    fn judge(&self) -> Judge {
+        match self.params.aim {
+            Aim::Iic { .. } => Judge::Views,
+            Aim::Core { loss, lambda, solver, refresh } => {
+                let (labels, prior) = (loss.solver(solver, lambda), self.params.prior());
+                match refresh {
+                    Refresh::Batch => Judge::Batch(loss.objective(labels, prior, lambda)),
+                    Refresh::Epoch => {
+                        let objective = loss.self_labelled(labels, prior, lambda);
+                        let labels = self.label_all(&objective);
+                        Judge::Epoch(objective, labels)
+                    }
+                }
+            }
+        }
+    }
+
+    /// The network as it is now.
+    fn result(&self) -> DeepModel {
+        // Of IIC's heads with K clusters the one of lowest loss; truth has no say.
+        let count = if let Aim::Iic { heads, .. } = self.params.aim { heads } else { 1 };
+        let main = self.head_losses.iter().enumerate().take(count);
+        let head = main.min_by(|a, b| a.1.total_cmp(b.1)).map_or(0, |(head, _)| head);
+        DeepModel {
+            net: self.model.valid(),
+            params: self.params.clone(),
+            shape: self.pixels.shape(),
+            head,
+            normalise: self.normalise,
+            device: self.device.clone().inner(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

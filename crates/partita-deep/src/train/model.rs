@@ -1,0 +1,120 @@
+//! A trained network as a file, and what it says of images.
+
+use super::{Params, checkpoint};
+use crate::embed::Normalise;
+use crate::error::{DeepError, Result};
+use crate::images::{Image, Pixels};
+use crate::nets::{Classifier, ImageShape};
+use crate::weights::{tensors, walk::values};
+use burn::module::Module;
+use burn::tensor::{Device, Tensor, TensorData};
+use partita::report::{Flow, Observer, Progress};
+use partita_data::safetensors_io::TensorFile;
+use rayon::prelude::*;
+use std::path::Path;
+
+const FORMAT: &str = "partita-deep-1";
+/// Images predicted at once.
+const BATCH: usize = 256;
+
+/// A network that gives probabilities of clusters.
+#[derive(Debug, Clone)]
+pub struct DeepModel {
+    /// The network, for prediction.
+    pub(super) net: Classifier,
+    /// The options it was trained with.
+    pub params: Params,
+    /// Shape of its images.
+    pub shape: ImageShape,
+    /// The head whose clusters count.
+    pub head: usize,
+    pub(super) normalise: Normalise,
+    pub(super) device: Device,
+}
+
+impl DeepModel {
+    /// Probabilities of all images, row after row, shape `[n, K]`.
+    pub fn probabilities(&self, pixels: &Pixels, observer: &dyn Observer) -> Result<Vec<f32>> {
+        if pixels.shape() != self.shape {
+            let [c, h, w] = self.shape;
+            let problem =
+                format!("the model takes images of {c} channels and {h}×{w} pixels; give --size {h}");
+            return Err(DeepError::Option(problem));
+        }
+        let (n, mut out) = (pixels.len(), Vec::new());
+        for start in (0..n).step_by(BATCH) {
+            let rows: Vec<usize> = (start..n.min(start + BATCH)).collect();
+            let z = self.logits(pixels, &rows);
+            out.extend(values(burn::tensor::activation::softmax(z, 1)));
+            let done = (start + rows.len()) as f64 / n as f64;
+            if observer.progress(Progress { stage: "predicting", done, loss: None }) == Flow::Stop {
+                return Err(partita::Error::Interrupted.into());
+            }
+        }
+        Ok(out)
+    }
+
+    fn logits(&self, pixels: &Pixels, rows: &[usize]) -> Tensor<2> {
+        let x = input(&self.normalise, rows, self.shape, &self.device, |row| pixels.get(row));
+        self.net.heads[self.head].forward(self.net.backbone.forward(x))
+    }
+
+    /// Write the model, whole or not at all.
+    pub fn write(&self, path: &Path) -> Result<()> {
+        let mut file = TensorFile::default();
+        file.tensors = tensors(&self.net).into_iter().map(|(name, t)| (format!("model.{name}"), t)).collect();
+        let about = (self.shape, self.head, (self.normalise.mean, self.normalise.deviation));
+        let texts = [
+            ("format", FORMAT.to_owned()),
+            ("params", serde_json::to_string(&self.params).unwrap_or_default()),
+            ("about", serde_json::to_string(&about).unwrap_or_default()),
+        ];
+        file.metadata = texts.into_iter().map(|(key, text)| (key.to_owned(), text)).collect();
+        Ok(file.write(path)?)
+    }
+
+    /// Whether a file is such a model, by its metadata.
+    pub fn is_one(path: &Path) -> bool {
+        TensorFile::read(path).is_ok_and(|file| file.metadata.get("format").is_some_and(|f| f == FORMAT))
+    }
+
+    /// Read a model.
+    pub fn read(path: &Path, device: Device) -> Result<Self> {
+        let file = TensorFile::read(path)?;
+        let broken = || {
+            DeepError::Option(format!(
+                "{} is no model of a network, or it is broken; fit it again",
+                path.display()
+            ))
+        };
+        let text = |key: &str| file.metadata.get(key).ok_or_else(broken);
+        if text("format")? != FORMAT {
+            return Err(broken());
+        }
+        let params: Params = serde_json::from_str(text("params")?).map_err(|_| broken())?;
+        let (shape, head, (mean, deviation)): (ImageShape, usize, _) =
+            serde_json::from_str(text("about")?).map_err(|_| broken())?;
+        if shape.iter().any(|&d| d == 0 || d > 1 << 14) || head >= params.heads().len() {
+            return Err(broken());
+        }
+        let net = Classifier::new(params.net, shape, &params.heads(), &device)?;
+        let net = checkpoint::fill(net, &file).ok_or_else(broken)?.valid();
+        Ok(Self { net, params, shape, head, normalise: Normalise { mean, deviation }, device })
+    }
+}
+
+/// Images as a tensor, made on all cores.
+pub(super) fn input(
+    normalise: &Normalise,
+    rows: &[usize],
+    [c, h, w]: ImageShape,
+    device: &Device,
+    image: impl Fn(usize) -> Image + Sync,
+) -> Tensor<4> {
+    let numbers = rows.par_iter().flat_map_iter(|&row| {
+        let mut numbers = Vec::with_capacity(c * h * w);
+        normalise.append(&image(row), &mut numbers);
+        numbers
+    });
+    Tensor::from_data(TensorData::new(numbers.collect::<Vec<f32>>(), [rows.len(), c, h, w]), device)
+}

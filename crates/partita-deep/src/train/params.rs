@@ -1,0 +1,159 @@
+//! Options of a deep fit, checked once.
+
+use crate::augment::Augment;
+use crate::error::{DeepError, Result};
+use crate::losses::Vat;
+use crate::nets::Net;
+use crate::optimise::Pace;
+use partita::linear::{Loss, Refresh, Solver};
+use serde::{Deserialize, Serialize};
+
+/// What is minimised.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Aim {
+    /// A loss of the core.
+    Core {
+        /// Which.
+        loss: Loss,
+        /// Weight of fairness; for SeLa the power of the predictions.
+        lambda: f64,
+        /// How pseudo-labels are found.
+        solver: Solver,
+        /// How often.
+        refresh: Refresh,
+    },
+    /// Mutual information of two views (IIC), summed over heads of K clusters and over-clustering heads.
+    Iic {
+        /// Heads of each kind; the one of lowest loss is kept.
+        heads: usize,
+        /// Clusters of the over-clustering heads.
+        over: usize,
+    },
+}
+
+/// Options of a deep fit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Params {
+    /// Number of clusters K.
+    pub k: usize,
+    /// The network.
+    pub net: Net,
+    /// What is minimised.
+    pub aim: Aim,
+    /// Prior over cluster sizes; equal if absent.
+    pub prior: Option<Vec<f64>>,
+    /// How views of an image differ from it.
+    pub augment: Augment,
+    /// Weight of self-augmentation: KL both ways between an image and its view.
+    pub pairs: f64,
+    /// Weight of virtual adversarial training.
+    pub disturb: f64,
+    /// Its lengths.
+    pub vat: Vat,
+    /// Epochs over which the weights of the two rise from 0.
+    pub warm_up: usize,
+    /// Passes over the images.
+    pub epochs: usize,
+    /// Images of a batch.
+    pub batch: usize,
+    /// Pace of the backbone.
+    pub backbone: Pace,
+    /// Pace of the heads.
+    pub heads: Pace,
+    /// Seed of all random choices.
+    pub seed: u64,
+}
+
+impl Params {
+    /// Ours with virtual adversarial training, on the given network.
+    pub fn new(k: usize, net: Net) -> Self {
+        let pace = Pace { rate: 1e-3, decay: 0.0 };
+        Self {
+            k,
+            net,
+            aim: Aim::Core {
+                loss: Loss::Strong,
+                lambda: 100.0,
+                solver: Solver::Em { iterations: 3 },
+                refresh: Refresh::Batch,
+            },
+            prior: None,
+            augment: Augment::default(),
+            pairs: 0.0,
+            disturb: 10.0,
+            vat: Vat::default(),
+            warm_up: 0,
+            epochs: 30,
+            batch: 250,
+            backbone: pace,
+            heads: pace,
+            seed: 0,
+        }
+    }
+
+    /// Refuse what cannot work for `n` images.
+    pub fn check(&self, n: usize) -> Result<()> {
+        let refuse = |problem: String| Err(DeepError::Option(problem));
+        if self.k < 2 {
+            return refuse(format!("{} clusters make no sense; give at least 2", self.k));
+        }
+        if n < self.k {
+            return refuse(format!("{n} images cannot make {} clusters", self.k));
+        }
+        if self.batch < 2 || self.epochs == 0 {
+            return refuse("at least one epoch and two images in a batch are needed".into());
+        }
+        if self.k > self.batch.min(n) {
+            return refuse(format!(
+                "with {} clusters a batch of {} images cannot be fair; give --batch {} or more",
+                self.k,
+                self.batch.min(n),
+                10 * self.k
+            ));
+        }
+        let numbers = [
+            self.pairs,
+            self.disturb,
+            self.vat.epsilon,
+            self.vat.xi,
+            self.backbone.rate,
+            self.backbone.decay,
+            self.heads.rate,
+            self.heads.decay,
+        ];
+        if numbers.iter().any(|v| !v.is_finite() || *v < 0.0) {
+            return refuse("weights, rates and decays must be finite and not negative".into());
+        }
+        if self.heads.rate == 0.0 {
+            return refuse("the heads must learn: give a learning rate above 0".into());
+        }
+        let views = self.pairs > 0.0 || matches!(self.aim, Aim::Iic { .. });
+        if views && self.augment == Augment::default() {
+            return refuse("two equal views teach nothing; say with --augment how they differ".into());
+        }
+        match self.aim {
+            Aim::Iic { heads, over } if heads == 0 || over < self.k => refuse(format!(
+                "IIC needs at least one head, and over-clustering heads of {} clusters or more",
+                self.k
+            )),
+            Aim::Core { loss, refresh: Refresh::Epoch, .. } if !loss.has_labels() => {
+                refuse(format!("the loss {loss} has no labels to keep for an epoch"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The prior u.
+    pub fn prior(&self) -> Vec<f64> {
+        self.prior.clone().unwrap_or_else(|| partita::simplex::uniform(self.k))
+    }
+
+    /// Clusters of every head.
+    pub fn heads(&self) -> Vec<usize> {
+        match self.aim {
+            Aim::Core { .. } => vec![self.k],
+            Aim::Iic { heads, over } => [vec![self.k; heads], vec![over; heads]].concat(),
+        }
+    }
+}

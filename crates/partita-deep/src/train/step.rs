@@ -1,0 +1,169 @@
+//! One step: the loss of a batch, and the network after descending it.
+
+use super::Trainer;
+use super::params::Aim;
+use crate::losses::{core, iic, kl, log_sigma, symmetric_kl, with_gradient};
+use crate::weights::walk::values;
+use burn::module::Module;
+use burn::tensor::{Tensor, TensorData};
+use partita::objective::{Batch, BatchObjective, SelfLabelled, Workspace};
+
+/// What the losses of a run need beside the network.
+pub(super) enum Judge {
+    /// A loss with the labels, if any, of the batch itself.
+    Batch(Box<dyn BatchObjective>),
+    /// A loss with labels kept for an epoch, shape `[n, K]`.
+    Epoch(SelfLabelled, Vec<f64>),
+    /// Two views.
+    Views,
+}
+
+/// Losses of a step or their means over an epoch.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Losses {
+    /// Of the clustering.
+    pub cluster: f64,
+    /// Of the two views, with its weight.
+    pub pairs: f64,
+    /// Of virtual adversarial training, with its weight.
+    pub disturb: f64,
+}
+
+impl Losses {
+    pub fn total(&self) -> f64 {
+        self.cluster + self.pairs + self.disturb
+    }
+}
+
+impl Trainer<'_> {
+    /// Descend the loss of these images.
+    pub(super) fn step(&mut self, rows: &[usize], epoch: usize, judge: &Judge) -> Losses {
+        let (loss, losses) = match judge {
+            Judge::Views => self.views(rows, epoch),
+            _ => self.clusters(rows, epoch, judge),
+        };
+        let model = self.model.clone();
+        self.model = self.adam.step(model, loss.backward(), 1.0);
+        losses
+    }
+
+    fn clusters(&mut self, rows: &[usize], epoch: usize, judge: &Judge) -> (Tensor<1>, Losses) {
+        let rise = match self.params.warm_up {
+            0 => 1.0,
+            warm_up => (self.adam.steps as f64 / (warm_up * self.batches()) as f64).min(1.0),
+        };
+        let (pairs, disturb) = (self.params.pairs * rise, self.params.disturb * rise);
+        // A view takes the image's place unless the two are compared.
+        let x = if self.params.pairs > 0.0 { self.plain(rows) } else { self.view(rows, epoch, 0) };
+        let z = self.model.forward(x.clone());
+        let (cluster, mut loss) = self.judged(z.clone(), rows, judge);
+        let mut losses = Losses { cluster, ..Losses::default() };
+        if pairs > 0.0 {
+            let term = symmetric_kl(z.clone(), self.model.forward(self.view(rows, epoch, 0))) * pairs as f32;
+            losses.pairs = scalar(&term);
+            loss = loss + term;
+        }
+        if disturb > 0.0 {
+            // Weights need no gradient there, and its images should not count in the normalisation's means.
+            let still = self.model.valid().train().no_grad();
+            let draw = (self.params.seed, self.adam.steps);
+            let r = self.params.vat.disturbance(&x, &z, draw, |x| still.forward(x));
+            let term = kl(z.detach(), self.model.forward(x + r)) * disturb as f32;
+            losses.disturb = scalar(&term);
+            loss = loss + term;
+        }
+        (loss, losses)
+    }
+
+    /// The clustering loss and a tensor with its gradient.
+    fn judged(&mut self, z: Tensor<2>, rows: &[usize], judge: &Judge) -> (f64, Tensor<1>) {
+        let known: Option<Vec<i32>> = self.known.map(|known| rows.iter().map(|&row| known[row]).collect());
+        match judge {
+            Judge::Batch(objective) => {
+                let term = core(z, &**objective, known.as_deref(), &mut self.workspace);
+                (term.value, term.tensor)
+            }
+            Judge::Epoch(objective, labels) => {
+                let (k, log_sigma) = (self.params.k, log_sigma(&z));
+                let mut gradient = vec![0.0; log_sigma.len()];
+                self.workspace.y = rows.iter().flat_map(|&row| &labels[row * k..][..k]).copied().collect();
+                let batch = Batch { log_sigma: &log_sigma, k, weights: None, known: known.as_deref() };
+                let value = objective.with_labels(batch, &mut gradient, &mut self.workspace);
+                (value, with_gradient(z, &gradient))
+            }
+            Judge::Views => unreachable!("views have no labels"),
+        }
+    }
+
+    /// IIC: an image and its view, through all heads.
+    fn views(&mut self, rows: &[usize], epoch: usize) -> (Tensor<1>, Losses) {
+        let Aim::Iic { heads, .. } = self.params.aim else { unreachable!("only IIC compares heads") };
+        let first = self.model.backbone.forward(self.plain(rows));
+        let second = self.model.backbone.forward(self.view(rows, epoch, 0));
+        let terms = self
+            .model
+            .heads
+            .iter()
+            .map(|head| iic(head.forward(first.clone()), head.forward(second.clone())));
+        let terms: Vec<Tensor<1>> = terms.collect();
+        for (sum, term) in self.head_losses.iter_mut().zip(&terms) {
+            *sum += scalar(term);
+        }
+        let all = Tensor::cat(terms, 0).sum() / heads as f32;
+        let cluster = scalar(&all);
+        (all, Losses { cluster, ..Losses::default() })
+    }
+
+    /// The images as they are.
+    fn plain(&self, rows: &[usize]) -> Tensor<4> {
+        super::model::input(&self.normalise, rows, self.pixels.shape(), &self.device, |row| {
+            self.pixels.get(row)
+        })
+    }
+
+    /// View `number` of the images in an epoch.
+    fn view(&self, rows: &[usize], epoch: usize, number: u64) -> Tensor<4> {
+        use rayon::prelude::*;
+        let [c, h, w] = self.pixels.shape();
+        let numbers = rows.par_iter().flat_map_iter(|&row| {
+            let draw = crate::augment::Draw {
+                seed: self.params.seed,
+                view: 2 * epoch as u64 + number,
+                row: row as u64,
+            };
+            let values = self.params.augment.apply(&self.pixels.get(row), draw);
+            self.normalise.of_values(&values, h * w)
+        });
+        let data = TensorData::new(numbers.collect::<Vec<f32>>(), [rows.len(), c, h, w]);
+        Tensor::from_data(data, &self.device)
+    }
+
+    /// ln σ of all images by the first head.
+    pub(super) fn log_sigma_of_all(&self) -> Vec<f64> {
+        let still = self.model.valid();
+        let rows: Vec<usize> = (0..self.pixels.len()).collect();
+        let device = self.device.clone().inner();
+        let logits = rows.chunks(256).flat_map(|rows| {
+            let x = super::model::input(&self.normalise, rows, self.pixels.shape(), &device, |row| {
+                self.pixels.get(row)
+            });
+            values(still.forward(x))
+        });
+        let mut out = Vec::new();
+        partita::simplex::log_softmax_rows(logits, self.params.k, &mut out);
+        out
+    }
+
+    /// Labels of all images, for an epoch.
+    pub(super) fn label_all(&self, objective: &SelfLabelled) -> Vec<f64> {
+        let log_sigma = self.log_sigma_of_all();
+        let batch = Batch { log_sigma: &log_sigma, k: self.params.k, weights: None, known: self.known };
+        let mut ws = Workspace::default();
+        objective.label(batch, &mut ws);
+        ws.y
+    }
+}
+
+fn scalar(tensor: &Tensor<1>) -> f64 {
+    values(tensor.clone()).first().map_or(f64::NAN, |v| f64::from(*v))
+}

@@ -1,0 +1,161 @@
+use super::*;
+use partita::linear::{Loss, Solver};
+use partita::metrics::scores;
+use partita::report::Silent;
+use rand::RngExt;
+
+/// Bright bars, upright or lying, at random places, with noise.
+fn bars(n: usize) -> (Pixels, Vec<i64>) {
+    let mut rng = stream(1, Stream::Synthetic, 0);
+    let (mut bytes, mut truth) = (Vec::new(), Vec::new());
+    for i in 0..n {
+        let (class, at) = (i % 2, rng.random_range(0..8usize));
+        let lit = |y: usize, x: usize| if class == 0 { y == at } else { x == at };
+        for (y, x) in (0..8).flat_map(|y| (0..8).map(move |x| (y, x))) {
+            bytes.push(if lit(y, x) { 220 } else { rng.random_range(0..30u8) });
+        }
+        truth.push(class as i64);
+    }
+    (Pixels::new([1, 8, 8], bytes), truth)
+}
+
+fn options(net: Net) -> Params {
+    Params { batch: 50, epochs: 2, ..Params::new(2, net) }
+}
+
+fn input(pixels: &Pixels) -> Input<'_> {
+    Input { pixels, known: None, start: None, checkpoint: None, resume: false }
+}
+
+use crate::nets::Net;
+
+fn trained(input: &Input<'_>, params: &Params) -> DeepFit {
+    fit(input, params, Device::flex(), &Silent, |_, _| Ok(())).unwrap()
+}
+
+fn bits(fit: &DeepFit) -> Vec<(String, Vec<u32>)> {
+    let mut out = Vec::new();
+    weights::walk::each(&fit.model.net, &mut |name, _, values| {
+        out.push((name.to_owned(), values.iter().map(|v| v.to_bits()).collect()));
+    });
+    out
+}
+
+#[test]
+fn a_resumed_run_ends_with_the_same_bits() {
+    let (pixels, _) = bars(200);
+    let lab = tempfile::tempdir().unwrap();
+    let path = lab.path().join("c.safetensors");
+    let augment = "flip,rotate:10".parse().unwrap();
+    for params in [
+        Params { epochs: 3, ..options(Net::Mlp) },
+        Params { epochs: 3, augment, pairs: 1.0, disturb: 0.0, ..options(Net::Vgg4) },
+    ] {
+        let whole = trained(&input(&pixels), &params);
+        let first = Input { checkpoint: Some(&path), ..input(&pixels) };
+        trained(&first, &Params { epochs: 1, ..params.clone() });
+        let second = Input { resume: true, ..first };
+        let resumed = trained(&second, &params);
+        assert_eq!(bits(&resumed), bits(&whole));
+        assert_eq!(resumed.epochs, whole.epochs);
+        let other = fit(&second, &Params { seed: 9, ..params }, Device::flex(), &Silent, |_, _| Ok(()));
+        assert!(other.unwrap_err().to_string().contains("other options"));
+    }
+}
+
+#[test]
+fn the_number_of_threads_does_not_change_a_bit() {
+    let (pixels, _) = bars(150);
+    for net in [Net::Mlp, Net::Vgg4, Net::Resnet18Cifar] {
+        let on = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| bits(&trained(&input(&pixels), &Params { epochs: 1, ..options(net) })))
+        };
+        assert!(on(1) == on(3), "{net}");
+    }
+}
+
+#[test]
+fn every_aim_lowers_its_loss() {
+    let (pixels, _) = bars(200);
+    let core = |loss: &str, lambda, refresh| Aim::Core {
+        loss: loss.parse::<Loss>().unwrap(),
+        lambda,
+        solver: Solver::Em { iterations: 3 },
+        refresh,
+    };
+    let augment = "affine:0.1".parse().unwrap();
+    let aims = [
+        core("strong", 100.0, Refresh::Batch),
+        core("strong", 100.0, Refresh::Epoch),
+        core("mi", 4.0, Refresh::Batch),
+        core("renyi:2", 1.0, Refresh::Batch),
+        core("renyi-labels:2", 10.0, Refresh::Batch),
+        core("sela", 20.0, Refresh::Epoch),
+        core("miadm", 1.0, Refresh::Epoch),
+        core("miadm-square", 1.0, Refresh::Batch),
+        Aim::Iic { heads: 2, over: 4 },
+    ];
+    for aim in aims {
+        let params = Params { aim, augment, epochs: 6, disturb: 0.0, pairs: 0.5, ..options(Net::Mlp) };
+        let found = trained(&input(&pixels), &params);
+        let (first, last) = (&found.epochs[0], &found.epochs[5]);
+        assert!(last.loss < first.loss, "{aim:?}: {first:?} {last:?}");
+    }
+}
+
+#[test]
+fn known_labels_teach_the_network() {
+    let (pixels, truth) = bars(400);
+    let known: Vec<i32> =
+        truth.iter().enumerate().map(|(i, t)| if i % 4 < 2 { *t as i32 } else { -1 }).collect();
+    let params = Params { epochs: 15, ..options(Net::Mlp) };
+    let found = trained(&Input { known: Some(&known), ..input(&pixels) }, &params);
+    let proba = found.model.probabilities(&pixels, &Silent).unwrap();
+    let labels: Vec<i64> = proba.chunks_exact(2).map(|p| i64::from(p[1] > p[0])).collect();
+    let right = labels.iter().zip(&truth).filter(|(a, b)| a == b).count();
+    assert!(right > 340, "{right} of 400, numbered as in the known labels");
+    assert!(scores(&truth, &labels).unwrap().acc > 0.85);
+}
+
+#[test]
+fn a_model_says_the_same_after_it_was_written_and_read() {
+    let (pixels, _) = bars(100);
+    let lab = tempfile::tempdir().unwrap();
+    let path = lab.path().join("m.safetensors");
+    let found = trained(&input(&pixels), &options(Net::Vgg4));
+    found.model.write(&path).unwrap();
+    assert!(DeepModel::is_one(&path));
+    let read = DeepModel::read(&path, Device::flex()).unwrap();
+    assert_eq!(
+        read.probabilities(&pixels, &Silent).unwrap(),
+        found.model.probabilities(&pixels, &Silent).unwrap()
+    );
+    let other = Pixels::new([1, 8, 9], vec![0; 72]);
+    assert!(read.probabilities(&other, &Silent).is_err());
+}
+
+#[test]
+fn a_frozen_backbone_stays_as_it_was() {
+    let (pixels, _) = bars(100);
+    let mut params = options(Net::Vgg4);
+    params.backbone.rate = 0.0;
+    let found = trained(&input(&pixels), &params);
+    let fresh = Classifier::new(Net::Vgg4, [1, 8, 8], &[2], &Device::flex()).unwrap();
+    let fresh = weights::tensors(&weights::randomise(fresh, params.seed));
+    let now = weights::tensors(&found.model.net);
+    let changed: Vec<&String> = now.keys().filter(|name| now[*name] != fresh[*name]).collect();
+    assert!(changed.iter().all(|name| name.starts_with("heads.")) && changed.len() == 2, "{changed:?}");
+}
+
+#[test]
+fn options_that_cannot_work_are_refused() {
+    let (pixels, _) = bars(60);
+    let refused =
+        |params: Params| Trainer::new(&input(&pixels), &params, Device::flex()).err().unwrap().to_string();
+    assert!(refused(Params { k: 51, ..options(Net::Mlp) }).contains("--batch 510"));
+    assert!(refused(Params { k: 100, ..options(Net::Mlp) }).contains("60 images"));
+    assert!(refused(Params { pairs: 1.0, ..options(Net::Mlp) }).contains("--augment"));
+    assert!(refused(options(Net::Mobilenetv2)).contains("three channels"));
+    assert!(refused(Params { disturb: f64::NAN, ..options(Net::Mlp) }).contains("finite"));
+}

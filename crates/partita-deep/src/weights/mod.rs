@@ -1,0 +1,267 @@
+//! Weights of networks: read from PyTorch and safetensors files, given their places, written again.
+
+mod cursor;
+mod pickle;
+mod torch;
+pub(crate) mod walk;
+
+use crate::error::{DeepError, Result};
+use crate::nets::{Backbone, Layout, Net};
+use memmap2::Mmap;
+use partita::rng::{Stream, stream};
+use partita_data::DataError;
+use partita_data::safetensors_io::{Tensor, TensorFile, Values};
+use rand::RngExt;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// Named tensors of a file.
+pub struct StateDict {
+    path: PathBuf,
+    content: Content,
+    shapes: BTreeMap<String, Vec<usize>>,
+}
+
+enum Content {
+    Torch(Box<torch::TorchFile>),
+    Safetensors(Box<TensorFile>),
+}
+
+impl std::fmt::Debug for StateDict {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("StateDict")
+            .field("path", &self.path)
+            .field("shapes", &self.shapes)
+            .finish_non_exhaustive()
+    }
+}
+
+impl StateDict {
+    /// Open a `.pt`, `.pth` or `.safetensors` file, whatever its name.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let io = |source| DataError::Io { path: path.to_owned(), action: "open", source };
+        let file = File::open(path).map_err(io)?;
+        if !file.metadata().map_err(io)?.is_file() {
+            return Err(DeepError::Weights {
+                path: path.to_owned(),
+                problem: "it is no regular file".into(),
+            });
+        }
+        // SAFETY: a file that another program shortens while it is mapped ends the program, as everywhere in Partita.
+        let bytes = unsafe { Mmap::map(&file) }.map_err(io)?;
+        let problem = |problem| DeepError::Weights { path: path.to_owned(), problem };
+        let content = match torch::is_torch(&bytes) {
+            true => Content::Torch(Box::new(torch::TorchFile::new(bytes).map_err(problem)?)),
+            false => Content::Safetensors(Box::new(
+                TensorFile::from_bytes(path, &bytes).map_err(|e| problem(e.to_string()))?,
+            )),
+        };
+        Ok(Self { path: path.to_owned(), shapes: content.shapes(), content })
+    }
+
+    /// Shapes by name.
+    pub fn shapes(&self) -> &BTreeMap<String, Vec<usize>> {
+        &self.shapes
+    }
+
+    /// The values of a tensor, row after row.
+    pub fn read(&self, name: &str) -> Result<Vec<f32>> {
+        let problem = |problem| DeepError::Weights { path: self.path.clone(), problem };
+        match &self.content {
+            Content::Torch(file) => file.read(name).map_err(problem),
+            Content::Safetensors(file) => match file.tensors.get(name).map(|t| &t.values) {
+                Some(Values::F32(values)) => Ok(values.clone()),
+                Some(Values::F64(values)) => Ok(values.iter().map(|v| *v as f32).collect()),
+                Some(Values::I64(_)) => Err(problem(format!("`{name}` holds whole numbers"))),
+                None => Err(problem(format!("it has no tensor `{name}`"))),
+            },
+        }
+    }
+}
+
+impl Content {
+    fn shapes(&self) -> BTreeMap<String, Vec<usize>> {
+        match self {
+            Self::Torch(file) => {
+                file.shapes().map(|(name, shape)| (name.to_owned(), shape.to_vec())).collect()
+            }
+            Self::Safetensors(file) => {
+                file.tensors.iter().map(|(name, tensor)| (name.clone(), tensor.shape.clone())).collect()
+            }
+        }
+    }
+}
+
+/// How the names of a file and of a network meet.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Report {
+    /// What the network needs and the file does not have.
+    pub missing: Vec<String>,
+    /// What the file has and the network does not need.
+    pub unexpected: Vec<String>,
+    /// Tensors of another shape: name, shape in the file, shape needed.
+    pub misshapen: Vec<(String, Vec<usize>, Vec<usize>)>,
+}
+
+impl Report {
+    fn problem(&self) -> Option<String> {
+        let mut parts = Vec::new();
+        let list = |names: &[String]| {
+            let shown: Vec<&str> = names.iter().take(6).map(String::as_str).collect();
+            let more = names.len().saturating_sub(shown.len());
+            shown.join(", ") + &if more > 0 { format!(" and {more} more") } else { String::new() }
+        };
+        if !self.missing.is_empty() {
+            parts.push(format!("{} tensors are missing ({})", self.missing.len(), list(&self.missing)));
+        }
+        if !self.unexpected.is_empty() {
+            parts.push(format!(
+                "{} tensors are not expected ({})",
+                self.unexpected.len(),
+                list(&self.unexpected)
+            ));
+        }
+        if let Some((name, found, needed)) = self.misshapen.first() {
+            let count = self.misshapen.len();
+            parts.push(format!("{count} tensors have another shape ({name} is {found:?}, not {needed:?})"));
+        }
+        (!parts.is_empty()).then(|| parts.join("; "))
+    }
+}
+
+/// Give a network the weights of a file, or say which tensors are missing, not expected or of another shape.
+///
+/// Names may be those of torchvision, with any prefix that all of them share (`module.`, `backbone.`). The layers
+/// after the features, of which a network for features has none, may be in the file.
+pub fn load(backbone: Backbone, net: Net, file: &StateDict) -> Result<Backbone> {
+    let needed = shapes_of(&backbone);
+    let (layout, prefix, report) = best_layout(net, &needed, file);
+    if let Some(problem) = report.problem() {
+        return Err(DeepError::OtherNet { path: file.path.clone(), net, problem });
+    }
+    let mut failed = None;
+    let filled = walk::fill(backbone, &mut |name, _| {
+        let name = format!("{prefix}{}", layout(name)?);
+        file.read(&name).map_err(|e| failed = Some(e)).ok()
+    });
+    failed.map_or(Ok(filled), Err)
+}
+
+fn shapes_of(backbone: &Backbone) -> BTreeMap<String, Vec<usize>> {
+    let mut shapes = BTreeMap::new();
+    walk::each(backbone, &mut |name, shape, _| {
+        shapes.insert(name.to_owned(), shape.to_vec());
+    });
+    shapes
+}
+
+/// Of all layouts and prefixes, those with which fewest tensors are missing.
+fn best_layout(
+    net: Net,
+    needed: &BTreeMap<String, Vec<usize>>,
+    file: &StateDict,
+) -> (Layout, String, Report) {
+    let same: Layout = |name| Some(name.to_owned());
+    let layouts = net.layouts().iter().copied().chain([same]);
+    let prefixes = prefixes(file.shapes.keys());
+    let tried = layouts.flat_map(|layout| prefixes.iter().map(move |prefix| (layout, prefix.clone())));
+    let judged = tried.map(|(layout, prefix)| {
+        let report = compare(needed, &file.shapes, layout, &prefix);
+        (layout, prefix, report)
+    });
+    judged.min_by_key(|(_, _, report)| report.missing.len()).unwrap_or((
+        same,
+        String::new(),
+        Report::default(),
+    ))
+}
+
+/// The dotted beginnings that all names share, from none on.
+fn prefixes<'a>(names: impl Iterator<Item = &'a String> + Clone) -> Vec<String> {
+    let Some(first) = names.clone().next() else { return vec![String::new()] };
+    let ends = first.match_indices('.').map(|(at, _)| &first[..=at]);
+    let shared = ends.filter(|prefix| names.clone().all(|name| name.starts_with(prefix)));
+    std::iter::once(String::new()).chain(shared.map(str::to_owned)).collect()
+}
+
+/// Layers after the features, by torchvision's names and ours.
+const AFTER: [&str; 4] = ["fc.", "classifier.", "_fc.", "heads."];
+
+fn compare(
+    needed: &BTreeMap<String, Vec<usize>>,
+    found: &BTreeMap<String, Vec<usize>>,
+    layout: Layout,
+    prefix: &str,
+) -> Report {
+    let mut report = Report::default();
+    let mut used = BTreeSet::new();
+    for (name, shape) in needed {
+        let key = format!("{prefix}{}", layout(name).unwrap_or_default());
+        match found.get(&key) {
+            None => report.missing.push(key),
+            Some(other) => {
+                if other != shape {
+                    report.misshapen.push((key.clone(), other.clone(), shape.clone()));
+                }
+                used.insert(key);
+            }
+        }
+    }
+    let spare = |name: &str| {
+        let rest = name.strip_prefix(prefix).unwrap_or(name);
+        rest.ends_with("num_batches_tracked") || AFTER.iter().any(|after| rest.starts_with(after))
+    };
+    report.unexpected = found.keys().filter(|name| !used.contains(*name) && !spare(name)).cloned().collect();
+    report
+}
+
+/// The parameters of a module under their own names, as tensors of a file.
+pub(crate) fn tensors<M: burn::module::Module>(module: &M) -> BTreeMap<String, Tensor> {
+    let mut out = BTreeMap::new();
+    walk::each(module, &mut |name, shape, values| {
+        out.insert(name.to_owned(), Tensor { shape: shape.to_vec(), values: Values::F32(values) });
+    });
+    out
+}
+
+/// Write the weights of a network as `.safetensors`, with torchvision's names where it has them.
+pub fn save(backbone: &Backbone, net: Net, path: impl AsRef<Path>) -> Result<()> {
+    let same: Layout = |name| Some(name.to_owned());
+    let layout = net.layouts().first().copied().unwrap_or(same);
+    let named = tensors(backbone).into_iter().map(|(name, tensor)| (layout(&name).unwrap_or(name), tensor));
+    Ok(TensorFile { tensors: named.collect(), ..TensorFile::default() }.write(path)?)
+}
+
+/// Random weights as PyTorch makes them: uniform in ±1/√fan-in, biases included; normalisation starts as the identity.
+/// The same seed gives the same bits.
+pub fn randomise<M: burn::module::Module>(module: M, seed: u64) -> M {
+    let (mut index, mut fan_in) = (0, 1);
+    walk::fill(module, &mut |name, shape| {
+        index += 1;
+        let count = shape.iter().product();
+        let weights = shape.len() > 1;
+        let of_linear = name.starts_with("heads.") || name.contains(".linear.");
+        if !weights && !of_linear {
+            return None;
+        }
+        if weights {
+            fan_in = shape[1..].iter().product::<usize>();
+        }
+        let bound = 1.0 / (fan_in as f32).sqrt();
+        let mut rng = stream(seed, Stream::Init, index);
+        Some((0..count).map(|_| rng.random_range(-bound..bound)).collect())
+    })
+}
+
+/// A number that changes with the content of a file of weights and with `options`: what made some features.
+pub fn fingerprint(path: &Path, options: &str) -> Result<u64> {
+    let io = |source| DataError::Io { path: path.to_owned(), action: "read", source };
+    let bytes = std::fs::read(path).map_err(io)?;
+    let fnv = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
+    Ok(options.as_bytes().iter().chain(&bytes).fold(0xcbf2_9ce4_8422_2325, fnv))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,135 @@
+//! All parameters of a network by name, in PyTorch's words and shapes.
+//!
+//! Names are the path through the network's structs; the last part is PyTorch's (`weight`, `bias`, `running_mean`,
+//! `running_var`). Linear layers keep their weights transposed, which is undone on the way.
+
+use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
+use burn::tensor::{Tensor, TensorData};
+
+/// Where in a network a walk is.
+#[derive(Debug, Default)]
+pub(crate) struct Place {
+    path: Vec<String>,
+    /// The type of the struct that holds the current field.
+    owner: Vec<String>,
+}
+
+impl Place {
+    pub fn enter(&mut self, name: &str, container: &str) {
+        // The variant of an enum says which network it is, not where in it.
+        let name = if container.starts_with("Enum:") { "" } else { name };
+        self.path.push(name.to_owned());
+        self.owner.push(container.to_owned());
+    }
+
+    pub fn exit(&mut self) {
+        self.path.pop();
+        self.owner.pop();
+    }
+
+    /// The name of the current parameter.
+    pub fn name(&self) -> String {
+        let mut parts: Vec<&str> = self.path.iter().map(String::as_str).filter(|p| !p.is_empty()).collect();
+        if let Some(last) = parts.last_mut() {
+            *last = match *last {
+                "gamma" => "weight",
+                "beta" => "bias",
+                other => other,
+            };
+        }
+        parts.join(".")
+    }
+
+    /// Whether the current parameter is the weight of a linear layer.
+    fn transposed(&self) -> bool {
+        self.owner.last().is_some_and(|o| o == "Struct:Linear")
+            && self.path.last().is_some_and(|p| p == "weight")
+    }
+}
+
+/// Replace parameters by what `source` gives for their names and shapes; those it gives nothing for stay.
+pub(crate) fn fill<M: Module>(module: M, source: &mut Source<'_>) -> M {
+    module.map(&mut Fill { place: Place::default(), source })
+}
+
+/// Values for a name and a shape.
+pub(crate) type Source<'a> = dyn FnMut(&str, &[usize]) -> Option<Vec<f32>> + 'a;
+
+/// Show every parameter with its name and shape to `sink`.
+pub(crate) fn each<M: Module>(module: &M, sink: &mut Sink<'_>) {
+    module.visit(&mut Each { place: Place::default(), sink });
+}
+
+/// Takes the name, shape and values of a parameter.
+pub(crate) type Sink<'a> = dyn FnMut(&str, &[usize], Vec<f32>) + 'a;
+
+struct Fill<'a, 'b> {
+    place: Place,
+    source: &'a mut Source<'b>,
+}
+
+impl ModuleMapper for Fill<'_, '_> {
+    fn enter_module(&mut self, name: &str, container: &str) {
+        self.place.enter(name, container);
+    }
+
+    fn exit_module(&mut self, _: &str, _: &str) {
+        self.place.exit();
+    }
+
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        let mut shape = param.lazy_shape().to_vec();
+        let transposed = self.place.transposed();
+        if transposed {
+            shape.reverse();
+        }
+        let Some(values) = (self.source)(&self.place.name(), &shape) else { return param };
+        let values = if transposed { transpose(&values, shape[0], shape[1]) } else { values };
+        if transposed {
+            shape.reverse();
+        }
+        let device = param.lazy_device();
+        // What requires a gradient keeps doing so.
+        param.map(|old| {
+            let new = Tensor::from_data(TensorData::new(values, shape), &device);
+            new.set_require_grad(old.is_require_grad())
+        })
+    }
+}
+
+struct Each<'a, 'b> {
+    place: Place,
+    sink: &'a mut Sink<'b>,
+}
+
+impl ModuleVisitor for Each<'_, '_> {
+    fn enter_module(&mut self, name: &str, container: &str) {
+        self.place.enter(name, container);
+    }
+
+    fn exit_module(&mut self, _: &str, _: &str) {
+        self.place.exit();
+    }
+
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+        let tensor = param.val();
+        let shape = tensor.dims().to_vec();
+        let values = values(tensor);
+        if self.place.transposed() {
+            let values = transpose(&values, shape[0], shape[1]);
+            (self.sink)(&self.place.name(), &[shape[1], shape[0]], values);
+        } else {
+            (self.sink)(&self.place.name(), &shape, values);
+        }
+    }
+}
+
+/// The numbers of a tensor, row after row.
+pub(crate) fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
+    tensor.try_into_vec_as::<f32>().unwrap_or_default()
+}
+
+/// A matrix of `rows` rows, transposed.
+fn transpose(values: &[f32], rows: usize, columns: usize) -> Vec<f32> {
+    (0..columns).flat_map(|c| (0..rows).map(move |r| values[r * columns + c])).collect()
+}
