@@ -132,9 +132,9 @@ mod tests {
             adam.steps += 1;
             adam.update("backbone.w", true, 1.0, &mut w, &gradient);
         }
-        let expected = include!("../tests/golden/adam.in");
+        let expected: [f64; 2] = include!("../tests/golden/adam.in");
         for (found, expected) in w.iter().zip(expected) {
-            assert!((found - expected).abs() < 1e-6, "{w:?} {expected:?}");
+            assert!((f64::from(*found) - expected).abs() < 1e-6, "{w:?} {expected:?}");
         }
     }
 }

@@ -81,9 +81,9 @@ fn check(loss: fn(Tensor<2>, Tensor<2>) -> Tensor<1>, oracle: Oracle) {
             let at = |step: f64| {
                 let (mut a, mut b) = (a.clone(), b.clone());
                 if first {
-                    a[i] += step
+                    a[i] += step;
                 } else {
-                    b[i] += step
+                    b[i] += step;
                 }
                 oracle(&a, &b)
             };

@@ -4,7 +4,6 @@
 use super::{Epoch, Params, Trainer};
 use crate::error::{DeepError, Result};
 use crate::nets::Classifier;
-use crate::optimise::Moments;
 use crate::weights::{tensors, walk};
 use burn::module::Module;
 use partita_data::safetensors_io::{Tensor, TensorFile, Values};
@@ -56,21 +55,9 @@ pub(super) fn read(trainer: &mut Trainer<'_>, path: &Path) -> Result<()> {
     for (name, tensor) in &file.tensors {
         let Values::F32(values) = &tensor.values else { continue };
         if let Some(name) = name.strip_prefix("first.") {
-            trainer
-                .adam
-                .moments
-                .entry(name.to_owned())
-                .or_insert_with(Moments::default)
-                .first
-                .clone_from(values);
+            trainer.adam.moments.entry(name.to_owned()).or_default().first.clone_from(values);
         } else if let Some(name) = name.strip_prefix("second.") {
-            trainer
-                .adam
-                .moments
-                .entry(name.to_owned())
-                .or_insert_with(Moments::default)
-                .second
-                .clone_from(values);
+            trainer.adam.moments.entry(name.to_owned()).or_default().second.clone_from(values);
         }
     }
     trainer.epochs = epochs;

@@ -61,16 +61,15 @@ impl DeepModel {
 
     /// Write the model, whole or not at all.
     pub fn write(&self, path: &Path) -> Result<()> {
-        let mut file = TensorFile::default();
-        file.tensors = tensors(&self.net).into_iter().map(|(name, t)| (format!("model.{name}"), t)).collect();
         let about = (self.shape, self.head, (self.normalise.mean, self.normalise.deviation));
         let texts = [
             ("format", FORMAT.to_owned()),
             ("params", serde_json::to_string(&self.params).unwrap_or_default()),
             ("about", serde_json::to_string(&about).unwrap_or_default()),
         ];
-        file.metadata = texts.into_iter().map(|(key, text)| (key.to_owned(), text)).collect();
-        Ok(file.write(path)?)
+        let metadata = texts.into_iter().map(|(key, text)| (key.to_owned(), text)).collect();
+        let tensors = tensors(&self.net).into_iter().map(|(name, t)| (format!("model.{name}"), t)).collect();
+        Ok(TensorFile { tensors, metadata }.write(path)?)
     }
 
     /// Whether a file is such a model, by its metadata.
