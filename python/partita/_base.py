@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import nullcontext
 from numbers import Integral
 from typing import Any, ContextManager
@@ -46,18 +45,23 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
     def _n_features_out(self) -> int:
         return int(self.n_clusters)
 
-    def _matrix(self, X: Any, *, reset: bool) -> Any:
+    def _matrix(self, X: Any, *, reset: bool, fewest: int = 1) -> Any:
         """Check X as scikit-learn does. Values that are not finite are left to the engine, which reads them anyway."""
-        if not reset:
-            check_is_fitted(self)
-        x = validate_data(
-            self, as_matrix(X), reset=reset, accept_sparse="csr", dtype=list(FLOATS), ensure_all_finite=False
+        return validate_data(
+            self,
+            as_matrix(X),
+            reset=reset,
+            accept_sparse="csr",
+            dtype=list(FLOATS),
+            ensure_all_finite=self.n_clusters == 1,
+            ensure_min_samples=fewest,
         )
-        return x
 
-    def _rows(self, X: Any) -> Any:
-        """Rows to assign, in the form that the engine takes."""
-        return native(self._matrix(X, reset=False))
+    def _ask(self, method: str, X: Any) -> Any:
+        """What the trained model says of rows."""
+        check_is_fitted(self)
+        rows = native(self._matrix(X, reset=False))
+        return getattr(self._model, method)(rows, self._threads())
 
     def _threads(self) -> int:
         """All cores unless told otherwise; one inside a worker of joblib, whose siblings have the others."""
@@ -74,13 +78,12 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
     def _dims(self, sparse: bool = False) -> str | dict[str, int]:
         return self.dims if isinstance(self.dims, str) else {"exactly": int(self.dims)}
 
-    def _take_report(self, labels: Any, report: str) -> dict[str, Any]:
-        told: dict[str, Any] = json.loads(report)
+    def _take_report(self, labels: Any, told: dict[str, Any]) -> None:
         self.labels_ = labels
         self.loss_ = told["loss"]
         self.n_iter_ = told["iterations"]
         self.stop_reason_ = told["stop"]
-        return told
+        self.report_ = told
 
     def fit_predict(self, X: Any, y: Any = None, **options: Any) -> Any:
         """Fit to X and return the cluster of each row.

@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import _check_sample_weight
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _native
 from ._base import WHOLE, Clusterer
 from ._explain import explain
 from ._input import known_labels, native
+from ._one import REPORT as ONE_CLUSTER
+from ._one import OneCluster
 from ._sizes import limits, prior_option
 
 _POSITIVE = Interval(Real, 0, None, closed="neither")
@@ -33,7 +35,7 @@ class EntropyClustering(Clusterer):
     Parameters
     ----------
     n_clusters : int, default=8
-        Number of clusters, at least 2.
+        Number of clusters.
     loss : str, default="strong"
         ``"strong"`` and ``"weak"`` (fairness KL(u‖ȳ) or KL(ȳ‖u) with pseudo-labels), ``"mi"`` (mutual information; RIM with
         γ > 0), ``"renyi:ALPHA"``, ``"renyi-labels:ALPHA"``, ``"sela"``, ``"miadm"``, ``"miadm-square"``, ``"miadm-exact"``
@@ -142,7 +144,6 @@ class EntropyClustering(Clusterer):
 
     _parameter_constraints: dict[str, list[Any]] = {
         **Clusterer._parameter_constraints,
-        "n_clusters": [Interval(Integral, 2, None, closed="left")],
         "loss": [str],
         "lam": [None, _NOT_NEGATIVE],
         "gamma": [None, _NOT_NEGATIVE],
@@ -269,7 +270,7 @@ class EntropyClustering(Clusterer):
             The fitted estimator.
         """
         self._validate_params()
-        x = self._matrix(X, reset=True)
+        x = self._matrix(X, reset=True, fewest=2)
         old = getattr(self, "_model", None) if self.warm_start else None
         if old is not None and (self.coef_.shape != (self.n_clusters, x.shape[1])):
             old = None
@@ -297,7 +298,7 @@ class EntropyClustering(Clusterer):
         """
         self._validate_params()
         first = not self.__sklearn_is_fitted__()
-        x = self._matrix(X, reset=first)
+        x = self._matrix(X, reset=first, fewest=2)
         options = self._options(x.shape[0])
         if first:
             return self._train(x, y, sample_weight, None, options)
@@ -306,36 +307,37 @@ class EntropyClustering(Clusterer):
 
     def _train(self, x: Any, y: Any, sample_weight: Any, start: Any, options: dict[str, Any]) -> EntropyClustering:
         n = x.shape[0]
-        known = None if y is None else known_labels(y, n, options["k"])
+        # With one cluster labels say nothing.
+        known = None if y is None or options["k"] == 1 else known_labels(y, n, options["k"])
         weights, used = None, slice(None)
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, x, dtype=np.float32, ensure_non_negative=True)
             if not weights.all():
                 used = np.flatnonzero(weights)
-        with self._progress() as tell:
-            model, labels, report = _native.fit_linear(
-                native(x[used] if weights is not None and not isinstance(used, slice) else x),
-                json.dumps(options),
-                threads=self._threads(),
-                weights=None if weights is None else weights[used],
-                known=None if known is None else known[used],
-                start=start,
-                like=start,
-                widths=None if self.groups is None else [int(w) for w in self.groups],
-                memory=int(self.max_memory),
-                progress=tell,
-            )
-        self._model = model
         whole = isinstance(used, slice)
-        self._describe(labels if whole else model.predict(native(x), self._threads()), report)
+        if options["k"] == 1:
+            self._model, labels, report = OneCluster(x.shape[1]), np.zeros(n, np.int32), ONE_CLUSTER
+        else:
+            with self._progress() as tell:
+                self._model, labels, told = _native.fit_linear(
+                    native(x if whole else x[used]),
+                    json.dumps(options),
+                    threads=self._threads(),
+                    weights=None if weights is None else weights[used],
+                    known=None if known is None else known[used],
+                    start=start,
+                    like=start,
+                    widths=None if self.groups is None else [int(w) for w in self.groups],
+                    memory=int(self.max_memory),
+                    progress=tell,
+                )
+            report = json.loads(told)
+        self._take_report(labels if whole else self._model.predict(native(x), self._threads()), report)
+        self.history_ = np.asarray(report["trace"])
+        self.cluster_sizes_ = np.bincount(self.labels_, minlength=options["k"])
+        self._take_model()
         self._give_sizes(x)
         return self
-
-    def _describe(self, labels: Any, report: str) -> None:
-        self.report_ = self._take_report(labels, report)
-        self.history_ = np.asarray(self.report_["trace"])
-        self.cluster_sizes_ = np.bincount(labels, minlength=self.report_["k"])
-        self._take_model()
 
     def _take_model(self) -> None:
         self.coef_, self.intercept_ = self._model.affine()
@@ -369,20 +371,17 @@ class EntropyClustering(Clusterer):
         ndarray of shape (n_samples,)
             Cluster of each row.
         """
-        rows = self._rows(X)
-        if balance is None:
-            return self._model.predict(rows, self._threads())
-        if balance != "exact":
+        if balance not in (None, "exact"):
             raise ValueError(f"balance must be 'exact' or None. Got {balance!r} instead.")
-        return self._model.predict_sized(rows, self._threads())
+        return self._ask("predict" if balance is None else "predict_sized", X)
 
     def predict_proba(self, X: Any) -> Any:
         """Probabilities of all clusters, float32 of shape (n_samples, n_clusters); rows sum to one."""
-        return self._model.predict_proba(self._rows(X), self._threads())
+        return self._ask("predict_proba", X)
 
     def decision_function(self, X: Any) -> Any:
         """Logits W x + b, float32 of shape (n_samples, n_clusters)."""
-        return self._model.logits(self._rows(X), self._threads())
+        return self._ask("logits", X)
 
     def transform(self, X: Any) -> Any:
         """Probabilities of all clusters, as features for what comes next in a pipeline."""
@@ -411,7 +410,7 @@ class EntropyClustering(Clusterer):
         doubt = -np.sum(proba * np.log(np.maximum(proba, np.finfo(np.float64).tiny)), axis=1)
         mean = np.average(proba, axis=0, weights=sample_weight)
         unfairness = np.sum(mean * np.log(np.maximum(mean, np.finfo(np.float64).tiny) / self.prior_))
-        whole = -np.sum(self.prior_ * np.log(self.prior_))
+        whole = -np.sum(self.prior_ * np.log(self.prior_)) or 1.0
         return float(-(np.average(doubt, weights=sample_weight) + unfairness) / whole)
 
     def explain(self, X: Any, row: int | None = None, *, top: int = 10, feature_names: Any = None) -> Any:
@@ -434,11 +433,13 @@ class EntropyClustering(Clusterer):
         Explanation or list of ClusterPortrait
             Why the row went where it went, or what defines each cluster.
         """
+        check_is_fitted(self)
         x = self._matrix(X, reset=False)
         return explain(self, x, row, top, feature_names)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file that the command ``partita`` reads too (safetensors)."""
+        check_is_fitted(self)
         self._model.save(os.fspath(path))
 
     @classmethod

@@ -13,6 +13,8 @@ from sklearn.utils.validation import _check_sample_weight
 from . import _native
 from ._base import WHOLE, Clusterer
 from ._input import native
+from ._one import REPORT as ONE_CLUSTER
+from ._one import OneCluster
 
 _POSITIVE = Interval(Real, 0, None, closed="neither")
 _NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
@@ -23,6 +25,8 @@ class Rival(Clusterer):
     """Base of the methods that are not losses of the linear engine; not for direct use."""
 
     _method = ""
+    # Whether the method itself has a meaning for one cluster.
+    _allows_one = True
     # The widest rows that are used whole where `dims` is "auto".
     _auto_dims: str | dict[str, int] = "full"
 
@@ -51,28 +55,30 @@ class Rival(Clusterer):
             The fitted estimator.
         """
         self._validate_params()
-        x = self._matrix(X, reset=True)
-        return self._train(x, self._method_options())
+        x = self._matrix(X, reset=True, fewest=2)
+        if self.n_clusters == 1 and not self._allows_one:
+            self._model, labels, report = OneCluster(x.shape[1]), np.zeros(x.shape[0], np.int32), ONE_CLUSTER
+        else:
+            self._model, labels, report = self._train(x)
+        self._take_report(labels, report)
+        self.history_ = np.asarray(report["losses"])
+        self.cluster_sizes_ = np.bincount(labels, minlength=self.n_clusters)
+        self._take_parts(self._model.parts())
+        return self
 
-    def _train(self, x: Any, options: dict[str, Any]) -> Any:
+    def _train(self, x: Any) -> tuple[Any, Any, dict[str, Any]]:
         sparse = not isinstance(x, np.ndarray)
         shared = {"prepare": self.prepare, "dims": self._dims(sparse), "seed": self._seed()}
         with self._progress() as tell:
             model, labels, report = _native.fit_rival(
                 native(x),
                 self._method,
-                json.dumps({"k": int(self.n_clusters), **options}),
+                json.dumps({"k": int(self.n_clusters), **self._method_options()}),
                 json.dumps(shared),
                 threads=self._threads(),
                 progress=tell,
             )
-        self._model = model
-        told = self._take_report(labels, report)
-        self.history_ = np.asarray(told["losses"])
-        self.report_ = told
-        self.cluster_sizes_ = np.bincount(labels, minlength=self.n_clusters)
-        self._take_parts(model.parts())
-        return self
+        return model, labels, json.loads(report)
 
     def _take_parts(self, parts: dict[str, Any]) -> None:
         """Set what is special to the method."""
@@ -93,7 +99,7 @@ class Rival(Clusterer):
         return self._assignments(X).argmax(axis=1).astype(np.int32)
 
     def _assignments(self, X: Any) -> Any:
-        return self._model.predict_proba(self._rows(X), self._threads())
+        return self._ask("predict_proba", X)
 
 
 class SoftRival(Rival):
@@ -216,7 +222,7 @@ class KMeans(Rival):
 
     def transform(self, X: Any) -> Any:
         """Distances to the centres, float32 of shape (n_samples, n_clusters)."""
-        x = self._model.prepared(self._rows(X), self._threads()).astype(np.float64)
+        x = self._ask("prepared", X).astype(np.float64)
         if self.spherical:
             norms = np.linalg.norm(x, axis=1, keepdims=True)
             x = np.divide(x, norms, out=x, where=norms > 0)
@@ -405,7 +411,7 @@ class GaussianMixture(SoftRival):
 
     def score_samples(self, X: Any) -> Any:
         """ln density of each row, in units of prepared rows; shape (n_samples,)."""
-        return self._model.log_likelihood(self._rows(X), self._threads())
+        return self._ask("log_likelihood", X)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean ln density of the rows."""
@@ -418,7 +424,7 @@ class Turtle(SoftRival):
     Parameters
     ----------
     n_clusters : int, default=8
-        Number of clusters, at least 2.
+        Number of clusters.
     gamma : float, default=10.0
         Weight of the entropy of the mean label.
     steps, inner_steps : int, default=6000 and 10
@@ -447,9 +453,9 @@ class Turtle(SoftRival):
     """
 
     _method = "turtle"
+    _allows_one = False
     _parameter_constraints: dict[str, list[Any]] = {
         **Clusterer._parameter_constraints,
-        "n_clusters": [Interval(Integral, 2, None, closed="left")],
         "gamma": [_NOT_NEGATIVE],
         "steps": [WHOLE],
         "inner_steps": [WHOLE],
@@ -508,7 +514,7 @@ class Temi(SoftRival):
     Parameters
     ----------
     n_clusters : int, default=8
-        Number of clusters, at least 2.
+        Number of clusters.
     neighbours : int, default=50
         Nearest neighbours among which the partner of a row is drawn.
     heads : int, default=4
@@ -539,9 +545,9 @@ class Temi(SoftRival):
     """
 
     _method = "temi"
+    _allows_one = False
     _parameter_constraints: dict[str, list[Any]] = {
         **Clusterer._parameter_constraints,
-        "n_clusters": [Interval(Integral, 2, None, closed="left")],
         "neighbours": [WHOLE],
         "heads": [WHOLE],
         "hidden": [WHOLE],
