@@ -62,7 +62,7 @@ def pseudo_labels(
     >>> from partita import pseudo_labels
     >>> y = pseudo_labels([[0.9, 0.1], [0.6, 0.4]], solver="exact")
     >>> y.round(2).tolist(), y.mean(axis=0).round(2).tolist()
-    ([[0.76, 0.24], [0.25, 0.75]], [0.5, 0.5])
+    ([[0.65, 0.35], [0.35, 0.65]], [0.5, 0.5])
     """
     log_sigma = _log_predictions(sigma)
     n, k = log_sigma.shape
