@@ -84,6 +84,8 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         self.n_iter_ = told["iterations"]
         self.stop_reason_ = told["stop"]
         self.report_ = told
+        # What scikit-learn calls the columns of probabilities.
+        self.classes_ = np.arange(self.n_clusters)
 
     def fit_predict(self, X: Any, y: Any = None, **options: Any) -> Any:
         """Fit to X and return the cluster of each row.

@@ -114,6 +114,8 @@ class EntropyClustering(Clusterer):
         Prior over sizes, as given or as estimated.
     cluster_sizes_ : ndarray of shape (n_clusters,)
         Rows in each cluster.
+    classes_ : ndarray of shape (n_clusters,)
+        Numbers of the clusters, for what asks for the columns of ``predict_proba``.
     report_ : dict
         All that is known of the fit: decisiveness, fairness, margins, losses of the restarts and their agreement, ailments.
     n_features_in_ : int
@@ -453,6 +455,7 @@ class EntropyClustering(Clusterer):
         loaded._model = model
         loaded._take_model()
         loaded.n_features_in_ = loaded.coef_.shape[1]
+        loaded.classes_ = np.arange(loaded.n_clusters)
         return loaded
 
     def to_onnx(self, path: str | os.PathLike[str] | None = None) -> bytes:

@@ -71,8 +71,8 @@ def _revived(log_sigma: Tensor, sigma: Tensor, share: Tensor, fixed: Tensor | No
 class EntropyClusteringLoss(nn.Module):
     """mean H(σ, y) + λ KL(u‖ȳ) of a batch of logits, with pseudo-labels y found inside.
 
-    Minimise it together with weight decay (the method's γ‖W‖²). Works on any device, in the precision of the logits (half precision
-    is computed in single).
+    Minimise it together with weight decay (the method's γ‖W‖²). Works on any device; the loss has the precision of the logits, at
+    least single.
 
     Parameters
     ----------
@@ -131,17 +131,19 @@ class EntropyClusteringLoss(nn.Module):
         if logits.ndim != 2 or logits.shape[1] < 2:
             raise ValueError(f"logits must be of shape (n, k) with at least two clusters. Got {tuple(logits.shape)}.")
         log_sigma = nn.functional.log_softmax(logits.float() if logits.dtype.itemsize < 4 else logits, dim=1)
-        n, k = log_sigma.shape
-        prior = self._prior(log_sigma, k)
-        share = log_sigma.new_full((n,), 1.0 / n) if weight is None else weight.to(log_sigma) / weight.to(log_sigma).sum()
-        y = pseudo_labels(log_sigma.detach(), prior, self.lam, self.em_iterations, share, known)
-        log_y = y.clamp(min=torch.finfo(y.dtype).tiny).log()
+        # Labels are constants, and λ times their rounding would show: in double precision where the device has it.
+        wide = log_sigma.detach().to(log_sigma.dtype if logits.device.type == "mps" else torch.float64)
+        n, k = wide.shape
+        prior = self._prior(wide, k)
+        share = wide.new_full((n,), 1.0 / n) if weight is None else weight.to(wide) / weight.to(wide).sum()
+        y = pseudo_labels(wide, prior, self.lam, self.em_iterations, share, known)
+        log_y = y.clamp(min=torch.finfo(y.dtype).tiny).log().to(log_sigma)
         row = -(log_sigma.exp() * log_y).sum(dim=1)
         if known is not None:
             own = -log_sigma.gather(1, known.clamp(min=0)[:, None]).squeeze(1)
             row = torch.where(known >= 0, own, row)
         fairness = (prior * (prior.log() - (share @ y).log())).sum()
-        return share @ row + self.lam * fairness
+        return share.to(row) @ row + (self.lam * fairness).to(row)
 
     def _prior(self, log_sigma: Tensor, k: int) -> Tensor:
         if self.prior is None:

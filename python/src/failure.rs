@@ -31,6 +31,7 @@ pub fn of_file(error: DataError) -> PyErr {
             Some(number) => PyOSError::new_err((number, error.to_string())),
             None => PyOSError::new_err(error.to_string()),
         },
+        DataError::Write { .. } => PyOSError::new_err(error.to_string()),
         _ => PyValueError::new_err(error.to_string()),
     }
 }
