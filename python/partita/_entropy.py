@@ -311,7 +311,8 @@ class EntropyClustering(Clusterer):
         n = x.shape[0]
         # With one cluster labels say nothing.
         known = None if y is None or options["k"] == 1 else known_labels(y, n, options["k"])
-        weights, used = None, slice(None)
+        weights = None
+        used: Any = slice(None)
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, x, dtype=np.float32, ensure_non_negative=True)
             if not weights.all():

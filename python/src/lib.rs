@@ -22,5 +22,7 @@ fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     rivals::register(module)?;
     labels::register(module)?;
     functions::register(module)?;
-    margins::register(module)
+    margins::register(module)?;
+    // Names are the stub's business; a list of them here would be a second one.
+    module.delattr("__all__")
 }
