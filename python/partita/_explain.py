@@ -59,7 +59,8 @@ class ClusterPortrait:
     size : int
         Rows in it.
     features : list of (name, float)
-        Features by what they add, on average over the cluster's rows, to its logit over the mean logit of all clusters.
+        Features by what they add, on average over the cluster's rows, to its logit over the mean logit of all clusters. Of sparse
+        rows, only features that the cluster has more of than the average row.
 
     Examples
     --------
@@ -89,7 +90,9 @@ def explain(model: Any, x: Any, row: int | None, top: int, feature_names: Any) -
     weight = model.coef_.astype(np.float64)
     weight -= weight.mean(axis=0)
     means, sizes = _cluster_means(model, x, labels)
-    parts = weight * (means - model._model.average()) if model.normalises_ else weight * (means - _raw_average(x))
+    above = means - (model._model.average() if model.normalises_ else _raw_average(x))
+    # That a word is missing speaks for most clusters and defines none.
+    parts = weight * (np.maximum(above, 0.0) if sp.issparse(x) else above)
     order = np.argsort(-parts, axis=1, kind="stable")[:, :top]
     return [
         ClusterPortrait(c, int(sizes[c]), [(names[j], float(parts[c, j])) for j in order[c]])
@@ -122,13 +125,11 @@ def _cluster_means(model: Any, x: Any, labels: Any) -> tuple[Any, Any]:
     """Mean row of each cluster after the views, by products that leave sparse rows sparse."""
     n, k = x.shape[0], model.coef_.shape[0]
     sizes = np.bincount(labels, minlength=k)
-    factors = np.ones(n) if not model.normalises_ else None
-    if factors is not None:
-        members = sp.csr_matrix((factors, (labels, np.arange(n))), shape=(k, n))
-        return _product(members, x) / np.maximum(sizes, 1)[:, None], sizes
     means = np.zeros(model.coef_.shape)
     start = 0
-    for width, centre, normalises in model._model.views():
+    # Without norms the centre is part of the intercept already.
+    views = model._model.views() if model.normalises_ else [(x.shape[1], None, False)]
+    for width, centre, normalises in views:
         part = x if width == x.shape[1] else x[:, start : start + width]
         centre = np.zeros(width) if centre is None else centre.astype(np.float64)
         factors = _inverse_norms(part, centre) if normalises else np.ones(n)
