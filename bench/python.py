@@ -2,8 +2,8 @@
 
     PARTITA_DATA=folder PYTHON bench/python.py [overhead] [memory] [import] [peers]
 
-PYTHON is an environment with the package installed by `pip install ./python`, and for `peers` with faiss-cpu and gemclus. The binary
-is `target/release/partita` or PARTITA_BIN. The folder holds the features that `fit.py` names.
+PYTHON is an environment with the package installed by `pip install ./python`, and for `peers` with faiss-cpu and gemclus. The
+binary is `target/release/partita` or PARTITA_BIN. The folder holds the features that `fit.py` names.
 """
 
 import json
@@ -66,6 +66,7 @@ def overhead():
 def memory_of(kind):
     """How much the peak of this process grows in a fit of rows of this kind; a line of JSON."""
     import numpy as np
+
     from partita import EntropyClustering
 
     EntropyClustering(2).fit(np.eye(8, dtype=np.float32))
@@ -76,10 +77,10 @@ def memory_of(kind):
     for start in range(0, n, 10_000):
         x[start : start + 10_000] = rng.random((10_000, m), dtype=np.float32) + (np.arange(m) % 10 == start // 10_000 % 10)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    model = EntropyClustering(10, n_init=1).fit(x)
+    EntropyClustering(10, n_init=1).fit(x)
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     prepared = n * min(128, m) * 4
-    print(json.dumps({"x": x.nbytes / 2**20, "grown": (after - before) / 1024, "prepared": prepared / 2**20, "k": len(model.coef_)}))
+    print(json.dumps({"x": x.nbytes / 2**20, "grown": (after - before) / 1024, "prepared": prepared / 2**20}))
 
 
 def memory():

@@ -2,9 +2,10 @@
 
     PARTITA_DATA=folder PYTHON bench/text.py
 
-PYTHON is an environment with the package installed by `pip install ./python`. The folder holds `reuters/reuters.jsonl`: one document a
-line with `title`, `body` and `topics`. Documents of a single topic are kept, all of them are clustered at K = 10, and ACC and NMI are
-those of the documents of the ten largest topics. Each method runs in a process of its own, so that its peak memory is its own.
+PYTHON is an environment with the package installed by `pip install ./python`. The folder holds `reuters/reuters.jsonl`: one
+document a line with `title`, `body` and `topics`. Documents of a single topic are kept, all of them are clustered at K = 10, and
+ACC and NMI are those of the documents of the ten largest topics. Each method runs in a process of its own, so that its peak memory
+is its own.
 """
 
 import json
@@ -48,8 +49,9 @@ def matrix():
 
 
 def make(method, seed):
-    import partita
     import sklearn.cluster
+
+    import partita
 
     return {
         "partita EntropyClustering": lambda: partita.EntropyClustering(CLUSTERS, random_state=seed),
@@ -120,7 +122,8 @@ def main():
             )
         )
     n, m = told["shape"]
-    print(f"{n} documents, {m} words, {told['nnz']} entries ({4e-6 * n * m:.0f} MB if filled); {told['known']} of the ten largest topics\n")
+    filled = f"{told['nnz']} entries ({4e-6 * n * m:.0f} MB if filled)"
+    print(f"{n} documents, {m} words, {filled}; {told['known']} of the ten largest topics\n")
     table_head = ("", "ACC, mean (range)", "NMI, mean (range)", "s, median", "peak MB of the process", "of which the fit added")
     common.table(table_head, rows)
     for method in METHODS[:2]:

@@ -21,20 +21,24 @@ if TYPE_CHECKING:
     from . import margin, metrics, plot, torch
     from ._choose import Choice, choose_k
     from ._compare import Comparison, compare, methods
-    from ._entropy import EntropyClustering, MaxMarginClustering
+    from ._entropy import EntropyClustering
     from ._explain import ClusterPortrait, Explanation
+    from ._kmeans import KMeans, SoftKMeans
+    from ._max_margin import MaxMarginClustering
+    from ._mixture import GaussianMixture
     from ._pseudo import pseudo_labels
-    from ._rivals import GaussianMixture, KMeans, SoftKMeans, Temi, Turtle
+    from ._temi import Temi
+    from ._turtle import Turtle
 
 # What is imported only when it is first used: scikit-learn alone takes longer than all of this package.
 _HOMES = {
     "EntropyClustering": "_entropy",
-    "MaxMarginClustering": "_entropy",
-    "KMeans": "_rivals",
-    "SoftKMeans": "_rivals",
-    "GaussianMixture": "_rivals",
-    "Turtle": "_rivals",
-    "Temi": "_rivals",
+    "MaxMarginClustering": "_max_margin",
+    "KMeans": "_kmeans",
+    "SoftKMeans": "_kmeans",
+    "GaussianMixture": "_mixture",
+    "Turtle": "_turtle",
+    "Temi": "_temi",
     "ClusterPortrait": "_explain",
     "Explanation": "_explain",
     "pseudo_labels": "_pseudo",
@@ -46,7 +50,28 @@ _HOMES = {
 }
 _MODULES = ("margin", "metrics", "plot", "torch")
 
-__all__ = ["__version__", *_HOMES, *_MODULES]
+__all__ = [
+    "__version__",
+    "EntropyClustering",
+    "MaxMarginClustering",
+    "KMeans",
+    "SoftKMeans",
+    "GaussianMixture",
+    "Turtle",
+    "Temi",
+    "ClusterPortrait",
+    "Explanation",
+    "pseudo_labels",
+    "choose_k",
+    "Choice",
+    "compare",
+    "Comparison",
+    "methods",
+    "margin",
+    "metrics",
+    "plot",
+    "torch",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from numbers import Integral
-from typing import Any, ContextManager
+from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -74,7 +74,7 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
             return int(self.random_state)
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
-    def _progress(self) -> ContextManager[Progress | None]:
+    def _progress(self) -> AbstractContextManager[Progress | None]:
         return Progress(type(self).__name__) if self.verbose else nullcontext()
 
     def _dims(self, sparse: bool = False) -> str | dict[str, int]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Iterable
+from typing import Any
 
 import numpy as np
 
 from . import _native
 from ._entropy import EntropyClustering
 from ._input import native
+from ._options import options
 from ._progress import Progress
 
 
@@ -103,9 +105,9 @@ def choose_k(
     first = models[0]
     x = first._matrix(X, reset=True)
     seed = first._seed()
-    options = [json.dumps(model._options(x.shape[0]) | {"seed": seed}) for model in models]
+    given = [json.dumps(options(model, x.shape[0]) | {"seed": seed}) for model in models]
     tell = Progress("choose_k") if verbose else None
-    found = json.loads(_native.choose_options(native(x), options, int(splits), threads=first._threads(), progress=tell))
+    found = json.loads(_native.choose_options(native(x), given, int(splits), threads=first._threads(), progress=tell))
     candidates = found["candidates"]
     plausible = [candidates[i]["k"] for i in found["plausible"]]
     return Choice(candidates[found["best"]]["k"], found["support"], plausible, candidates)

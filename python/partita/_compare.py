@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
-from typing import Any, Iterable
+from typing import Any
 
 import numpy as np
 

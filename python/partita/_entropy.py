@@ -17,12 +17,12 @@ from ._explain import explain
 from ._input import known_labels, native
 from ._one import REPORT as ONE_CLUSTER
 from ._one import OneCluster
-from ._sizes import limits, prior_option
+from ._options import INIT, arguments, options
+from ._sizes import limits
 
 _POSITIVE = Interval(Real, 0, None, closed="neither")
 _NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 _SIZE = Interval(Real, 0, None, closed="neither")
-_INIT = {"auto": "auto", "random": "random", "k-means++": "plus-plus", "kmeans": "k-means"}
 
 
 class EntropyClustering(Clusterer):
@@ -153,7 +153,7 @@ class EntropyClustering(Clusterer):
         "balance": [None, StrOptions({"exact"})],
         "min_size": [None, _SIZE],
         "max_size": [None, _SIZE],
-        "init": [StrOptions(set(_INIT))],
+        "init": [StrOptions(set(INIT))],
         "n_init": [WHOLE],
         "epochs": [None, WHOLE],
         "batch_size": [None, Interval(Integral, 2, None, closed="left")],
@@ -228,30 +228,6 @@ class EntropyClustering(Clusterer):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _options(self, n: int) -> dict[str, Any]:
-        """The options of the engine; the names are those of its own struct."""
-        em = {"kind": "em", "iterations": int(self.em_iterations)}
-        sgd = {"kind": "sgd", "momentum": float(self.momentum)}
-        return {
-            "k": int(self.n_clusters),
-            "loss": self.loss,
-            "lambda": None if self.lam is None else float(self.lam),
-            "gamma": None if self.gamma is None else float(self.gamma),
-            "prior": prior_option(self.prior, int(self.n_clusters), limits(self.min_size, self.max_size, n), n),
-            "prepare": self.prepare,
-            "dims": self._dims(),
-            "init": _INIT[self.init],
-            "restarts": int(self.n_init),
-            "seed": self._seed(),
-            "epochs": None if self.epochs is None else int(self.epochs),
-            "batch": None if self.batch_size is None else int(self.batch_size),
-            "solver": em if self.label_solver == "em" else {"kind": "exact"},
-            "refresh": self.refresh,
-            "optimiser": sgd if self.optimiser == "sgd" else {"kind": self.optimiser},
-            "learning_rate": None if self.learning_rate is None else float(self.learning_rate),
-            "polish": int(self.polish),
-        }
-
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> EntropyClustering:
         """Cluster the rows of X.
 
@@ -276,7 +252,7 @@ class EntropyClustering(Clusterer):
         old = getattr(self, "_model", None) if self.warm_start else None
         if old is not None and (self.coef_.shape != (self.n_clusters, x.shape[1])):
             old = None
-        return self._train(x, y, sample_weight, old, self._options(x.shape[0]))
+        return self._train(x, y, sample_weight, old, options(self, x.shape[0]))
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> EntropyClustering:
         """Go on training with more rows, from where the last fit ended.
@@ -301,16 +277,16 @@ class EntropyClustering(Clusterer):
         self._validate_params()
         first = not self.__sklearn_is_fitted__()
         x = self._matrix(X, reset=first, fewest=2)
-        options = self._options(x.shape[0])
+        given = options(self, x.shape[0])
         if first:
-            return self._train(x, y, sample_weight, None, options)
-        options |= {"restarts": 1, "epochs": options["epochs"] or 1, "prior": {"given": self.prior_.tolist()}}
-        return self._train(x, y, sample_weight, self._model, options)
+            return self._train(x, y, sample_weight, None, given)
+        given |= {"restarts": 1, "epochs": given["epochs"] or 1, "prior": {"given": self.prior_.tolist()}}
+        return self._train(x, y, sample_weight, self._model, given)
 
-    def _train(self, x: Any, y: Any, sample_weight: Any, start: Any, options: dict[str, Any]) -> EntropyClustering:
+    def _train(self, x: Any, y: Any, sample_weight: Any, start: Any, given: dict[str, Any]) -> EntropyClustering:
         n = x.shape[0]
         # With one cluster labels say nothing.
-        known = None if y is None or options["k"] == 1 else known_labels(y, n, options["k"])
+        known = None if y is None or given["k"] == 1 else known_labels(y, n, given["k"])
         weights = None
         used: Any = slice(None)
         if sample_weight is not None:
@@ -318,13 +294,13 @@ class EntropyClustering(Clusterer):
             if not weights.all():
                 used = np.flatnonzero(weights)
         whole = isinstance(used, slice)
-        if options["k"] == 1:
+        if given["k"] == 1:
             self._model, labels, report = OneCluster(x.shape[1]), np.zeros(n, np.int32), ONE_CLUSTER
         else:
             with self._progress() as tell:
                 self._model, labels, told = _native.fit_linear(
                     native(x if whole else x[used]),
-                    json.dumps(options),
+                    json.dumps(given),
                     threads=self._threads(),
                     weights=None if weights is None else weights[used],
                     known=None if known is None else known[used],
@@ -337,7 +313,7 @@ class EntropyClustering(Clusterer):
             report = json.loads(told)
         self._take_report(labels if whole else self._model.predict(native(x), self._threads()), report)
         self.history_ = np.asarray(report["trace"])
-        self.cluster_sizes_ = np.bincount(self.labels_, minlength=options["k"])
+        self.cluster_sizes_ = np.bincount(self.labels_, minlength=given["k"])
         self._take_model()
         self._give_sizes(x)
         return self
@@ -452,7 +428,7 @@ class EntropyClustering(Clusterer):
         Labels and the report of the fit are not in the file; everything that takes rows works.
         """
         model = _native.LinearModel.load(os.fspath(path))
-        loaded = cls(**_arguments(json.loads(model.params())))
+        loaded = cls(**arguments(json.loads(model.params())))
         loaded._model = model
         loaded._take_model()
         loaded.n_features_in_ = loaded.coef_.shape[1]
@@ -479,86 +455,3 @@ class EntropyClustering(Clusterer):
             with open(path, "wb") as file:
                 file.write(content)
         return content
-
-
-def _arguments(options: dict[str, Any]) -> dict[str, Any]:
-    """Arguments of the estimator from the options of the engine."""
-    prior, dims, solver = options["prior"], options["dims"], options["solver"]
-    given = prior.get("given") if isinstance(prior, dict) else None
-    return {
-        "n_clusters": options["k"],
-        "loss": options["loss"],
-        "lam": options["lambda"],
-        "gamma": options["gamma"],
-        "prior": given if given is not None or prior == "uniform" else "auto",
-        "prepare": options["prepare"],
-        "dims": dims["exactly"] if isinstance(dims, dict) else dims,
-        "init": next(name for name, native_name in _INIT.items() if native_name == options["init"]),
-        "n_init": options["restarts"],
-        "random_state": options["seed"],
-        "epochs": options["epochs"],
-        "batch_size": options["batch"],
-        "label_solver": solver["kind"],
-        "em_iterations": solver.get("iterations", 5),
-        "refresh": options["refresh"],
-        "optimiser": options["optimiser"]["kind"],
-        "momentum": options["optimiser"].get("momentum", 0.0),
-        "learning_rate": options["learning_rate"],
-        "polish": options["polish"],
-    }
-
-
-class MaxMarginClustering(EntropyClustering):
-    """Max-margin clustering: the hinge loss of nearly fair hard labels.
-
-    :class:`EntropyClustering` with ``loss="hinge"``; all parameters, attributes and methods are the same.
-
-    Parameters
-    ----------
-    n_clusters : int, default=8
-        Number of clusters.
-    **options
-        As in :class:`EntropyClustering`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from partita import MaxMarginClustering
-    >>> x = np.random.default_rng(0).normal(size=(200, 2)) + np.repeat([[0, 0], [9, 0]], 100, axis=0)
-    >>> MaxMarginClustering(n_clusters=2).fit(x).cluster_sizes_.tolist()
-    [100, 100]
-    """
-
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        lam: float | None = None,
-        gamma: float | None = None,
-        prior: Any = None,
-        prepare: str = "auto",
-        dims: int | str = "auto",
-        init: str = "auto",
-        n_init: int = 8,
-        epochs: int | None = None,
-        batch_size: int | None = None,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            n_clusters,
-            loss="hinge",
-            lam=lam,
-            gamma=gamma,
-            prior=prior,
-            prepare=prepare,
-            dims=dims,
-            init=init,
-            n_init=n_init,
-            epochs=epochs,
-            batch_size=batch_size,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )

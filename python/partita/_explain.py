@@ -94,10 +94,7 @@ def explain(model: Any, x: Any, row: int | None, top: int, feature_names: Any) -
     # That a word is missing speaks for most clusters and defines none.
     parts = weight * (np.maximum(above, 0.0) if sp.issparse(x) else above)
     order = np.argsort(-parts, axis=1, kind="stable")[:, :top]
-    return [
-        ClusterPortrait(c, int(sizes[c]), [(names[j], float(parts[c, j])) for j in order[c]])
-        for c in range(weight.shape[0])
-    ]
+    return [ClusterPortrait(c, int(sizes[c]), [(names[j], float(parts[c, j])) for j in order[c]]) for c in range(weight.shape[0])]
 
 
 def _explain_row(model: Any, x: Any, row: int, top: int, names: Any) -> Explanation:

@@ -29,7 +29,7 @@ class Separation:
     coef, intercept : ndarray or None
         The widest classifier, with ‖W‖ = 1.
     support, rivals, weights : ndarray
-        Rows that hold the margin (or stand in each other's way), the clusters they hold it against, and their weights in the dual.
+        Rows that hold the margin (or stand in each other's way), the clusters they hold it against, their weights in the dual.
 
     Examples
     --------

@@ -44,9 +44,7 @@ def _codes(labels: Any) -> tuple[Any, Any]:
 def _all(truth: Any, predicted: Any) -> tuple[float, float, float, Any]:
     (truth, _), (predicted, _) = _codes(truth), _codes(predicted)
     if truth.shape != predicted.shape:
-        raise ValueError(
-            f"Found input variables with inconsistent numbers of samples: [{truth.shape[0]}, {predicted.shape[0]}]"
-        )
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: [{truth.shape[0]}, {predicted.shape[0]}]")
     return _native.label_scores(truth, predicted)
 
 

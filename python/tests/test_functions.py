@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from sklearn import cluster, metrics as reference, mixture
+from sklearn import cluster, mixture
+from sklearn import metrics as reference
 from sklearn.svm import SVC
 
 from partita import GaussianMixture, KMeans, choose_k, compare, margin, methods, metrics, pseudo_labels
