@@ -4,8 +4,8 @@
 
 PYTHON is an environment with the package installed by `pip install ./python`. The folder holds `reuters/reuters.jsonl`: one
 document a line with `title`, `body` and `topics`. Documents of a single topic are kept, all of them are clustered at K = 10, and
-ACC and NMI are those of the documents of the ten largest topics. Each method runs in a process of its own, so that its peak memory
-is its own.
+ACC and NMI are those of the documents of the ten largest topics. Each method runs in a process of its own, so that its peak
+memory is its own.
 """
 
 import json
