@@ -8,7 +8,6 @@ binary is `target/release/partita` or PARTITA_BIN. The folder holds the features
 
 import json
 import os
-import resource
 import statistics
 import subprocess
 import sys
@@ -66,7 +65,6 @@ def overhead():
 def memory_of(kind):
     """How much the peak of this process grows in a fit of rows of this kind; a line of JSON."""
     import numpy as np
-
     from partita import EntropyClustering
 
     EntropyClustering(2).fit(np.eye(8, dtype=np.float32))
@@ -76,11 +74,9 @@ def memory_of(kind):
     rng = np.random.default_rng(0)
     for start in range(0, n, 10_000):
         x[start : start + 10_000] = rng.random((10_000, m), dtype=np.float32) + (np.arange(m) % 10 == start // 10_000 % 10)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    EntropyClustering(10, n_init=1).fit(x)
-    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    prepared = n * min(128, m) * 4
-    print(json.dumps({"x": x.nbytes / 2**20, "grown": (after - before) / 1024, "prepared": prepared / 2**20}))
+    with common.Peak() as memory:
+        EntropyClustering(10, n_init=1).fit(x)
+    print(json.dumps({"x": x.nbytes / 2**20, "added": memory.added, "prepared": n * min(128, m) * 4 / 2**20}))
 
 
 def memory():
@@ -88,8 +84,8 @@ def memory():
     for kind in ("float32", "float32 by columns", "float64", "float16"):
         out, _ = common.run([sys.executable, sys.argv[0], "memory-of", kind])
         told = json.loads(out)
-        rows.append((kind, f"{told['x']:.0f}", f"{told['grown']:.0f}", f"{told['prepared']:.0f}"))
-    print("### Memory: growth of the peak in a fit of 200,000 x 1,280\n")
+        rows.append((kind, f"{told['x']:.0f}", f"{told['added']:.0f}", f"{told['prepared']:.0f}"))
+    print("### Memory that a fit of 200,000 x 1,280 needs beyond X\n")
     common.table(("rows", "MB of X", "MB that the fit adds", "of which rows reduced to 128 numbers"), rows)
 
 
@@ -113,12 +109,11 @@ def peers():
     import faiss
     import gemclus.linear
     import numpy as np
+    import partita
     import sklearn.cluster
     import sklearn.mixture
-    from sklearn.datasets import load_digits
-
-    import partita
     from partita import metrics
+    from sklearn.datasets import load_digits
 
     class Faiss:
         def __init__(self, k, seed):

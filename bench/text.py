@@ -10,7 +10,6 @@ memory is its own.
 
 import json
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -49,9 +48,8 @@ def matrix():
 
 
 def make(method, seed):
-    import sklearn.cluster
-
     import partita
+    import sklearn.cluster
 
     return {
         "partita EntropyClustering": lambda: partita.EntropyClustering(CLUSTERS, random_state=seed),
@@ -75,14 +73,13 @@ def measure(method):
 
     x, names, classes, _ = matrix()
     make(method, 0)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     runs = []
-    for seed in SEEDS:
-        model = make(method, seed)
-        start = time.perf_counter()
-        model.fit(x)
-        runs.append({"seconds": time.perf_counter() - start, "labels": model.labels_})
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    with common.Peak() as memory:
+        for seed in SEEDS:
+            model = make(method, seed)
+            start = time.perf_counter()
+            model.fit(x)
+            runs.append({"seconds": time.perf_counter() - start, "labels": model.labels_})
     from partita import metrics
 
     for run in runs:
@@ -90,7 +87,7 @@ def measure(method):
     words = []
     if hasattr(model, "explain"):
         words = [(p.size, [str(n) for n in p.names]) for p in model.explain(x, top=10, feature_names=names)]
-    told = {"before": before, "peak": peak, "runs": runs, "words": words, "shape": list(x.shape), "nnz": int(x.nnz)}
+    told = {"peak": memory.peak, "added": memory.added, "runs": runs, "words": words, "shape": list(x.shape), "nnz": int(x.nnz)}
     told["known"] = int(np.sum(classes >= 0))
     print(json.dumps(told))
 
@@ -118,7 +115,7 @@ def main():
                 spread([run["nmi"] for run in runs]),
                 f"{seconds:.2f}",
                 f"{told['peak']:.0f}",
-                f"{told['peak'] - told['before']:.0f}",
+                f"{told['added']:.0f}",
             )
         )
     n, m = told["shape"]
