@@ -96,6 +96,9 @@ type View<'py> = (usize, Option<Bound<'py, PyArray1<f32>>>, bool);
 type Explained<'py> =
     (Bound<'py, PyArray1<f32>>, usize, usize, f64, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
 
+/// What makes the model again: a function and its arguments.
+type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>, String));
+
 impl LinearModel {
     fn matrix<'py>(&self, py: Python<'py>, values: Vec<f32>) -> PyResult<Bound<'py, PyArray2<f32>>> {
         let shape = (self.model.k(), self.model.m());
@@ -223,10 +226,7 @@ impl LinearModel {
         Ok(Self { model, params: options(&Params::new(2), params)? })
     }
 
-    fn __reduce__<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>, String))> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
         let state = postcard::to_stdvec(&self.model).map_err(|e| PyValueError::new_err(e.to_string()))?;
         let restore = py.get_type::<Self>().getattr("restore")?;
         Ok((restore, (PyBytes::new(py, &state), self.params()?)))
