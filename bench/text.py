@@ -4,8 +4,8 @@
 
 PYTHON is an environment with the package installed by `pip install ./python`. The folder holds `reuters/reuters.jsonl`: one
 document a line with `title`, `body` and `topics`. Documents of a single topic are kept, all of them are clustered at K = 10, and
-ACC and NMI are those of the documents of the ten largest topics. Each method runs in a process of its own, so that its peak
-memory is its own.
+ACC and NMI are those of the documents of the ten largest topics. Each method runs on one thread, in a process of its
+own, so that its peak memory is its own.
 """
 
 import json
@@ -52,9 +52,11 @@ def make(method, seed):
     import sklearn.cluster
 
     return {
-        "partita EntropyClustering": lambda: partita.EntropyClustering(CLUSTERS, random_state=seed),
-        'partita EntropyClustering, prior="auto"': lambda: partita.EntropyClustering(CLUSTERS, prior="auto", random_state=seed),
-        "partita KMeans": lambda: partita.KMeans(CLUSTERS, random_state=seed),
+        "partita EntropyClustering": lambda: partita.EntropyClustering(CLUSTERS, random_state=seed, n_jobs=1),
+        'partita EntropyClustering, prior="auto"': lambda: partita.EntropyClustering(
+            CLUSTERS, prior="auto", random_state=seed, n_jobs=1
+        ),
+        "partita KMeans": lambda: partita.KMeans(CLUSTERS, random_state=seed, n_jobs=1),
         "scikit-learn KMeans(n_init=8)": lambda: sklearn.cluster.KMeans(CLUSTERS, n_init=8, random_state=seed),
     }[method]()
 
@@ -102,7 +104,7 @@ def main():
     common.machine()
     rows, words = [], {}
     for method in METHODS:
-        out = subprocess.run([sys.executable, sys.argv[0], method], capture_output=True, text=True)
+        out = subprocess.run([sys.executable, sys.argv[0], method], capture_output=True, text=True, env=common.with_threads(1))
         if out.returncode:
             sys.exit(out.stderr)
         told = json.loads(out.stdout)
