@@ -1,6 +1,7 @@
 //! Running the engine from Python: without the interpreter's lock, on threads of its own, and with Ctrl-C.
 
 use crate::failure::raised;
+use crate::input::Matrix;
 use partita::report::{Flow, Observer, Progress};
 use partita::rows::Rows;
 use partita::sparse::Csr;
@@ -97,6 +98,17 @@ pub fn run<T: Send>(
             wait(&answer, watch, progress)
         })
     })
+}
+
+/// Ask something of the rows of a matrix.
+pub fn ask<T: Send>(
+    py: Python<'_>,
+    x: &Matrix<'_>,
+    threads: usize,
+    question: impl FnOnce(&dyn Rows) -> Result<T> + Send,
+) -> PyResult<T> {
+    let rows = x.rows()?;
+    run(py, threads, None, |watch| question(&Watched { rows: &*rows, watch }))
 }
 
 /// Wait for the answer; an exception on the way (Ctrl-C, or one of `progress`) stops the work and is raised when it has ended.

@@ -1,6 +1,6 @@
 //! The linear engine: a fit, and the model that it leaves.
 
-use crate::call::{Watched, run};
+use crate::call::{Watched, ask, run};
 use crate::failure::{of_file, raised};
 use crate::input::Matrix;
 use ndarray::Array2;
@@ -117,8 +117,7 @@ impl LinearModel {
         x: Matrix<'py>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray1<i32>>> {
-        let rows = x.rows()?;
-        let labels = run(py, threads, None, |watch| self.model.predict(&Watched { rows: &*rows, watch }))?;
+        let labels = ask(py, &x, threads, |rows| self.model.predict(rows))?;
         Ok(labels_array(py, &labels))
     }
 
@@ -132,16 +131,13 @@ impl LinearModel {
         least: Option<usize>,
         most: Option<usize>,
     ) -> PyResult<Bound<'py, PyArray1<i32>>> {
-        let rows = x.rows()?;
-        let n = rows.n();
+        let n = x.rows()?.n();
         let bounds = match (least, most) {
             (None, None) => Bounds::exact(&self.model.shares(), n),
             (least, most) => Bounds::between(least.unwrap_or(0), most.unwrap_or(n), self.model.k()),
         };
         let bounds = bounds.map_err(raised)?;
-        let found = run(py, threads, None, |watch| {
-            self.model.predict_balanced(&Watched { rows: &*rows, watch }, &bounds)
-        })?;
+        let found = ask(py, &x, threads, |rows| self.model.predict_balanced(rows, &bounds))?;
         Ok(labels_array(py, &found.labels))
     }
 
@@ -152,10 +148,7 @@ impl LinearModel {
         x: Matrix<'py>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray2<f32>>> {
-        let rows = x.rows()?;
-        let proba =
-            run(py, threads, None, |watch| self.model.predict_proba(&Watched { rows: &*rows, watch }))?;
-        Ok(proba.into_pyarray(py))
+        Ok(ask(py, &x, threads, |rows| self.model.predict_proba(rows))?.into_pyarray(py))
     }
 
     /// Logits of all clusters for each row.
@@ -165,9 +158,7 @@ impl LinearModel {
         x: Matrix<'py>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray2<f32>>> {
-        let rows = x.rows()?;
-        let logits = run(py, threads, None, |watch| self.model.logits_all(&Watched { rows: &*rows, watch }))?;
-        Ok(logits.into_pyarray(py))
+        Ok(ask(py, &x, threads, |rows| self.model.logits_all(rows))?.into_pyarray(py))
     }
 
     /// Why a row went where it went: probabilities, cluster, runner-up, base, features and what each adds.

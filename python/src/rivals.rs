@@ -1,6 +1,6 @@
 //! Methods other than the linear engine, behind one model.
 
-use crate::call::{Watch, Watched, run};
+use crate::call::{Watch, Watched, ask, run};
 use crate::input::Matrix;
 use crate::linear::{labels_array, options, to_json};
 use ndarray::Array2;
@@ -134,11 +134,7 @@ impl RivalModel {
         x: Matrix<'py>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray2<f32>>> {
-        let rows = x.rows()?;
-        let proba = run(py, threads, None, |watch| {
-            let rows = Watched { rows: &*rows, watch };
-            with_model!(&self.0, model => model.predict_proba(&rows))
-        })?;
+        let proba = ask(py, &x, threads, |rows| with_model!(&self.0, model => model.predict_proba(rows)))?;
         Ok(proba.into_pyarray(py))
     }
 
@@ -149,11 +145,7 @@ impl RivalModel {
         x: Matrix<'py>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray2<f32>>> {
-        let rows = x.rows()?;
-        let table = run(py, threads, None, |watch| {
-            let rows = Watched { rows: &*rows, watch };
-            with_model!(&self.0, model => model.prepared(&rows))
-        })?;
+        let table = ask(py, &x, threads, |rows| with_model!(&self.0, model => model.prepared(rows)))?;
         Ok(table.into_pyarray(py))
     }
 
@@ -167,9 +159,8 @@ impl RivalModel {
         let AnyModel::GaussianMixture(model) = &self.0 else {
             return Err(PyValueError::new_err("only Gaussian mixtures have a likelihood"));
         };
-        let rows = x.rows()?;
-        let values = run(py, threads, None, |watch| {
-            let table = model.prepared(&Watched { rows: &*rows, watch })?;
+        let values = ask(py, &x, threads, |rows| {
+            let table = model.prepared(rows)?;
             Ok(model.head.log_likelihood(&table.into_raw_vec_and_offset().0))
         })?;
         Ok(values.into_pyarray(py))

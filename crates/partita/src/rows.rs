@@ -147,6 +147,12 @@ impl Rows for Subset<'_> {
     }
 }
 
+/// Check that rows have as many features as a model expects.
+pub fn check_width(rows: &dyn Rows, expected: usize) -> Result<()> {
+    let found = rows.m();
+    if found == expected { Ok(()) } else { Err(Error::Width { expected, found }) }
+}
+
 /// The first value of a block that is NaN or infinite, as an error that names its row and column.
 pub fn check_finite(block: &[f32], m: usize, first_row: usize) -> Result<()> {
     // A fold without early exit vectorises; the position is looked for only when there is one.

@@ -62,10 +62,6 @@ fn accuracy(found: &Comparison, method: usize) -> Spread {
     spread.unwrap_or(Spread { mean: f64::NAN, sd: f64::NAN })
 }
 
-fn cell(spread: Spread) -> String {
-    format!("{:.1} ± {:.1}", 100.0 * spread.mean, 100.0 * spread.sd)
-}
-
 /// One line for each method: ours and the paper's accuracy on every set.
 fn table(settings: &Settings, found: &[Comparison]) -> Table {
     let mut headings = words(&["method"]);
@@ -77,7 +73,7 @@ fn table(settings: &Settings, found: &[Comparison]) -> Table {
         for (set, comparison) in found.iter().enumerate() {
             let paper = method.paper.as_ref().and_then(|p| p.get(set));
             let seconds = comparison.methods[at].spread(|run| Some(run.seconds));
-            row.push(cell(accuracy(comparison, at)));
+            row.push(format!("{:.1}", accuracy(comparison, at).times(100.0)));
             row.push(paper.map_or_else(String::new, |p| format!("{p:.1}")));
             row.push(seconds.map_or_else(String::new, |s| format!("{:.2}", s.mean)));
         }

@@ -115,10 +115,6 @@ fn spread(runs: &[Trained], number: impl Fn(&Trained) -> f64) -> Spread {
     Spread::of(runs.iter().map(number)).expect("at least one seed")
 }
 
-fn cell(spread: Spread, scale: f64, digits: usize) -> String {
-    format!("{:.digits$} ± {:.digits$}", scale * spread.mean, scale * spread.sd)
-}
-
 /// All seeds of both kinds, the same starts and orders for both.
 fn train(context: &Context<'_>, trainer: &Trainer<'_>, at: usize, update: Update) -> Result<Vec<Trained>> {
     let epochs = trainer.settings.epochs as f64;
@@ -149,7 +145,8 @@ pub fn run(context: &Context<'_>) -> Result<Outcome> {
         marks.push(Mark::Means { name: name.to_owned(), points, colour: at });
         let least = runs.iter().map(|r| r.accuracy).fold(f64::INFINITY, f64::min);
         let least = format!("{:.1}", 100.0 * least);
-        rows.push(vec![name.to_owned(), cell(accuracy, 100.0, 1), least, cell(loss, 1.0, 3)]);
+        let percent = format!("{:.1}", accuracy.times(100.0));
+        rows.push(vec![name.to_owned(), percent, least, format!("{loss:.3}")]);
         out.number(format!("accuracy {name}"), accuracy.mean);
         out.number(format!("loss {name}"), loss.mean);
     }

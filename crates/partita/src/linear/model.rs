@@ -4,7 +4,7 @@ use super::kernel;
 use super::prepare::{View, apply_views, centre_block};
 use crate::balance::{self, Assignment, Bounds};
 use crate::error::{Error, Result};
-use crate::rows::{Rows, check_finite};
+use crate::rows::{Rows, check_finite, check_width};
 use crate::simplex::largest;
 use crate::sparse::Projector;
 use ndarray::Array2;
@@ -47,9 +47,7 @@ struct Scorer<'a> {
 
 impl<'a> Scorer<'a> {
     fn new(model: &'a Model, rows: &'a dyn Rows) -> Result<Self> {
-        if rows.m() != model.m() {
-            return Err(Error::Width { expected: model.m(), found: rows.m() });
-        }
+        check_width(rows, model.m())?;
         let projector = match (rows.sparse(), &model.views[..]) {
             (Some(rows), [view]) => {
                 Some(Projector::new(rows, view, &model.weight, &[], &[]).with_bias(&model.bias))
@@ -231,9 +229,7 @@ impl Model {
 
     /// Why raw row `row` goes to its cluster and not to the runner-up.
     pub fn explain(&self, rows: &dyn Rows, row: usize) -> Result<Explanation> {
-        if rows.m() != self.m() {
-            return Err(Error::Width { expected: self.m(), found: rows.m() });
-        }
+        check_width(rows, self.m())?;
         if row >= rows.n() {
             return Err(Error::Parameter {
                 name: "row",

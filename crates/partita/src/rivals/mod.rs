@@ -20,7 +20,7 @@ use crate::linear::source::check_distinct;
 use crate::linear::{Dims, Input, Prepare};
 use crate::metrics::mean_entropy;
 use crate::report::{Flow, Observer, Progress, StopReason};
-use crate::rows::{Rows, check_finite};
+use crate::rows::{Rows, check_finite, check_width};
 use crate::simplex::largest;
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -220,9 +220,7 @@ impl<H: Head> Model<H> {
     /// Assignments of raw rows, `[n, k]`.
     pub fn predict_proba(&self, rows: &dyn Rows) -> Result<Array2<f32>> {
         let (m, d, k) = (self.preparation.m(), self.preparation.d(), self.k);
-        if rows.m() != m {
-            return Err(Error::Width { expected: m, found: rows.m() });
-        }
+        check_width(rows, m)?;
         if rows.sparse().is_some() {
             let table = self.prepared(rows)?.into_raw_vec_and_offset().0;
             let proba = assign_all(&self.head, Table { x: &table, m: d }, k);
@@ -247,9 +245,7 @@ impl<H: Head> Model<H> {
     /// Raw rows as the head takes them, `[n, d]`.
     pub fn prepared(&self, rows: &dyn Rows) -> Result<Array2<f32>> {
         let (m, d) = (self.preparation.m(), self.preparation.d());
-        if rows.m() != m {
-            return Err(Error::Width { expected: m, found: rows.m() });
-        }
+        check_width(rows, m)?;
         let table = self.preparation.load(rows)?;
         if table.iter().any(|v| !v.is_finite()) {
             let mut row = vec![0.0; m];

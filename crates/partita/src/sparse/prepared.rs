@@ -4,6 +4,7 @@ use super::Csr;
 use crate::error::Result;
 use crate::linear::prepare::{View, apply_views};
 use crate::linear::reduce::{Lines, Products};
+use crate::rows::Rows;
 use faer::Mat;
 
 /// What a view does to sparse rows, without filling them.
@@ -121,13 +122,13 @@ impl<'a> Prepared<'a> {
     }
 
     /// One row, filled.
-    fn fill(&self, row: usize, out: &mut [f32]) {
-        out.fill(0.0);
-        self.rows.row(row).for_each(|(j, x)| out[j] = x);
+    fn fill(&self, row: usize, out: &mut [f32]) -> Result<()> {
+        self.rows.read(row, out)?;
         apply_views(std::slice::from_ref(self.view), out);
         for ((x, mean), scale) in out.iter_mut().zip(self.mean).zip(self.scale) {
             *x = (*x - mean) * scale;
         }
+        Ok(())
     }
 }
 
@@ -144,7 +145,7 @@ impl Lines for Prepared<'_> {
             }),
             None => Box::new(move |rows| {
                 let mut out = vec![0.0; rows.len() * m];
-                rows.iter().zip(out.chunks_exact_mut(m)).for_each(|(&i, out)| self.fill(i, out));
+                rows.iter().zip(out.chunks_exact_mut(m)).try_for_each(|(&i, out)| self.fill(i, out))?;
                 Ok(out)
             }),
         }
