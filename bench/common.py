@@ -59,6 +59,24 @@ def median_time(function, repeats):
     return statistics.median(times)
 
 
+class Peak:
+    """MB that a process needs at most while something runs, beyond what it held before (Linux)."""
+
+    def __enter__(self):
+        Path("/proc/self/clear_refs").write_text("5")  # the peak is what is held now
+        self.before = self._status("VmRSS")
+        return self
+
+    def __exit__(self, *_):
+        self.peak = self._status("VmHWM")
+        self.added = self.peak - self.before
+
+    @staticmethod
+    def _status(field):
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(field))
+
+
 def table(header, rows):
     """Print a markdown table."""
     print("| " + " | ".join(header) + " |")

@@ -51,6 +51,7 @@ impl Record {
             let (value, word) = match verdict {
                 Verdict::Pass(value) => (Short(value).to_string(), "pass".to_owned()),
                 Verdict::Miss(value) => (Short(value).to_string(), miss(check)),
+                Verdict::Told(value) => (Short(value).to_string(), "told".to_owned()),
                 Verdict::Unknown => (String::new(), format!("no number \"{}\" was found", check.number)),
             };
             let paper = check.paper.map_or_else(String::new, |p| Short(p).to_string());
@@ -73,6 +74,7 @@ pub fn tally(records: &[Record]) -> Tally {
     for (check, verdict) in records.iter().flat_map(Record::verdicts) {
         match verdict {
             Verdict::Pass(_) => tally.passed += 1,
+            Verdict::Told(_) => {}
             Verdict::Miss(_) if check.reason.is_some() => tally.explained += 1,
             _ => tally.missed += 1,
         }

@@ -72,6 +72,8 @@ pub enum Verdict {
     Pass(f64),
     /// It does not.
     Miss(f64),
+    /// Nothing is asked of it.
+    Told(f64),
     /// The experiment found no such number: the description and the experiment disagree.
     Unknown,
 }
@@ -82,6 +84,9 @@ impl Check {
         let Some(&value) = numbers.get(&self.number) else {
             return Verdict::Unknown;
         };
+        if self.at_least.is_none() && self.at_most.is_none() {
+            return Verdict::Told(value);
+        }
         let above = self.at_least.is_none_or(|least| value >= least);
         let below = self.at_most.is_none_or(|most| value <= most);
         // A number that is not one is neither above nor below anything.
@@ -94,7 +99,7 @@ impl Check {
             (Some(least), Some(most)) => format!("{} to {}", Short(least), Short(most)),
             (Some(least), None) => format!("≥ {}", Short(least)),
             (None, Some(most)) => format!("≤ {}", Short(most)),
-            (None, None) => "reported".to_owned(),
+            (None, None) => "none".to_owned(),
         }
     }
 }
@@ -133,7 +138,7 @@ mod tests {
         assert_eq!(judge(&between, 0.5), Verdict::Miss(0.5));
         assert_eq!(judge(&between, 2.5), Verdict::Miss(2.5));
         assert!(matches!(judge(&between, f64::NAN), Verdict::Miss(_)));
-        assert!(matches!(judge(&check(None, None), f64::NAN), Verdict::Miss(_)));
+        assert_eq!(judge(&check(None, None), 5.0), Verdict::Told(5.0));
         assert_eq!(between.judge(&BTreeMap::new()), Verdict::Unknown);
         assert_eq!(between.bounds(), "1 to 2");
     }

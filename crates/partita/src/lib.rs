@@ -15,5 +15,6 @@ pub mod rivals;
 pub mod rng;
 pub mod rows;
 pub mod simplex;
+pub mod sparse;
 
 pub use error::{Error, Result};

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::linear::vector;
+use crate::sparse::Csr;
 use ndarray::ArrayView2;
 
 /// `n` rows of `m` features, readable by index from any thread.
@@ -24,6 +25,10 @@ pub trait Rows: Sync {
     }
     /// Called after a pass over many rows: a reader that maps a file may let go of its pages.
     fn release(&self) {}
+    /// The rows in compressed form, if they are mostly zeros and a fit should work on the rest alone.
+    fn sparse(&self) -> Option<&Csr<'_>> {
+        None
+    }
 }
 
 impl Rows for ArrayView2<'_, f32> {
@@ -108,12 +113,14 @@ impl Rows for SideBySide<'_> {
 pub struct Subset<'a> {
     rows: &'a dyn Rows,
     chosen: Vec<usize>,
+    sparse: Option<Csr<'static>>,
 }
 
 impl<'a> Subset<'a> {
     /// The rows at these indices, in this order.
     pub fn new(rows: &'a dyn Rows, chosen: Vec<usize>) -> Self {
-        Self { rows, chosen }
+        let sparse = rows.sparse().map(|all| all.select(&chosen));
+        Self { rows, chosen, sparse }
     }
 }
 
@@ -135,6 +142,15 @@ impl Rows for Subset<'_> {
     fn release(&self) {
         self.rows.release();
     }
+    fn sparse(&self) -> Option<&Csr<'_>> {
+        self.sparse.as_ref()
+    }
+}
+
+/// Check that rows have as many features as a model expects.
+pub fn check_width(rows: &dyn Rows, expected: usize) -> Result<()> {
+    let found = rows.m();
+    if found == expected { Ok(()) } else { Err(Error::Width { expected, found }) }
 }
 
 /// The first value of a block that is NaN or infinite, as an error that names its row and column.

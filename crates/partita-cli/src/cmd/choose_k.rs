@@ -72,10 +72,8 @@ fn name(candidate: &Candidate, weights: bool) -> String {
 
 fn table(choice: &Choice) -> Table {
     let weights = has_weights(choice);
-    let cell = |values: &[f64]| {
-        Spread::of(values.iter().copied())
-            .map_or_else(String::new, |s| format!("{:.3} ± {:.3}", s.mean, s.sd))
-    };
+    let cell =
+        |values: &[f64]| Spread::of(values.iter().copied()).map_or_else(String::new, |s| format!("{s:.3}"));
     let row = |(at, c): (usize, &Candidate)| {
         let mark = match at {
             at if at == choice.best => "recommended",

@@ -180,9 +180,9 @@ fn dash() -> String {
 }
 
 fn percent(spread: Option<Spread>) -> String {
-    spread.map_or_else(dash, |s| format!("{:.1} ± {:.1}", 100.0 * s.mean, 100.0 * s.sd))
+    spread.map_or_else(dash, |s| format!("{:.1}", s.times(100.0)))
 }
 
 fn spread(spread: Option<Spread>, digits: usize) -> String {
-    spread.map_or_else(dash, |s| format!("{:.digits$} ± {:.digits$}", s.mean, s.sd))
+    spread.map_or_else(dash, |s| format!("{s:.digits$}"))
 }

@@ -91,33 +91,11 @@ fn region(
 
 #[cfg(test)]
 mod tests {
-    use super::super::Axis;
-    use super::*;
+    use super::super::every_mark;
 
     #[test]
     fn every_mark_becomes_a_trace_or_a_shape() {
-        let chart = Chart {
-            title: "t".to_owned(),
-            x: Axis::between("x", 0.0, 2.0),
-            y: Axis { log: true, range: Some((0.1, 10.0)), ..Axis::new("y") },
-            marks: vec![
-                Mark::Regions {
-                    x: (0.0, 2.0),
-                    y: (0.1, 10.0),
-                    columns: 2,
-                    cells: vec![Some((0, 1.0)), Some((0, 1.0)), Some((1, 0.5)), None],
-                },
-                Mark::Line {
-                    name: "line".to_owned(),
-                    points: vec![(0.0, 0.1), (2.0, 10.0)],
-                    colour: 0,
-                    dashed: true,
-                },
-                Mark::Dots { name: String::new(), points: vec![(1.0, 1.0)], colour: 1 },
-                Mark::Means { name: "means".to_owned(), points: vec![(0.5, 1.0, 0.2)], colour: 2 },
-                Mark::Highlight { x: 1.0 },
-            ],
-        };
+        let chart = every_mark();
         let json = chart.plotly().to_json();
         for word in ["heatmap", "\"line\"", "markers", "error_y", "paper", "\"log\""] {
             assert!(json.contains(word), "{word}: {json}");

@@ -130,3 +130,23 @@ impl Mark {
 fn colour(number: usize) -> &'static str {
     PALETTE[number % PALETTE.len()]
 }
+
+/// A chart with one of every mark, for the tests of those who draw them.
+#[cfg(test)]
+fn every_mark() -> Chart {
+    let cells = vec![Some((0, 1.0)), Some((0, 1.0)), Some((1, 0.5)), None];
+    let marks = vec![
+        Mark::Regions { x: (0.0, 2.0), y: (0.1, 10.0), columns: 2, cells },
+        Mark::Line {
+            name: "line".to_owned(),
+            points: vec![(0.0, 0.1), (2.0, 10.0)],
+            colour: 0,
+            dashed: true,
+        },
+        Mark::Dots { name: String::new(), points: vec![(1.0, 1.0)], colour: 1 },
+        Mark::Means { name: "means".to_owned(), points: vec![(0.5, 1.0, 0.2), (1.5, 2.0, 5.0)], colour: 2 },
+        Mark::Highlight { x: 1.0 },
+    ];
+    let y = Axis { log: true, range: Some((0.1, 10.0)), ..Axis::new("y") };
+    Chart { title: "A & B".to_owned(), x: Axis::new("x"), y, marks }
+}

@@ -208,37 +208,12 @@ fn put(out: &mut String, line: std::fmt::Arguments<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Axis;
+    use super::super::every_mark;
     use super::*;
 
     #[test]
     fn every_mark_is_drawn_within_the_sheet() {
-        let chart = Chart {
-            title: "A & B".to_owned(),
-            x: Axis::new("x"),
-            y: Axis { log: true, ..Axis::new("y") },
-            marks: vec![
-                Mark::Regions {
-                    x: (0.0, 2.0),
-                    y: (0.1, 10.0),
-                    columns: 2,
-                    cells: vec![Some((0, 1.0)), Some((0, 1.0)), Some((1, 0.5)), None],
-                },
-                Mark::Line {
-                    name: "line".to_owned(),
-                    points: vec![(0.0, 0.1), (2.0, 10.0)],
-                    colour: 0,
-                    dashed: true,
-                },
-                Mark::Dots { name: String::new(), points: vec![(1.0, 1.0)], colour: 1 },
-                Mark::Means {
-                    name: "means".to_owned(),
-                    points: vec![(0.5, 1.0, 0.2), (1.5, 2.0, 5.0)],
-                    colour: 2,
-                },
-                Mark::Highlight { x: 1.0 },
-            ],
-        };
+        let chart = every_mark();
         let drawn = chart.svg();
         assert!(drawn.contains("A &amp; B") && drawn.contains(">line<") && drawn.contains(">means<"));
         // Two regions: one line of one cluster, one of one place and nothing. The sheet is a rectangle too.

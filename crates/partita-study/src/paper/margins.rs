@@ -45,59 +45,68 @@ fn distances(toy: &Toy, plane: &Hyperplane, margins: &[f64]) -> Vec<Mark> {
     rows.map(to_foot).collect()
 }
 
+/// The least margins found, and how far unsigned ones are from signed ones by a classifier's own labels.
+struct Least {
+    consistent: f64,
+    inconsistent: f64,
+    unsigned: f64,
+    differ: f64,
+}
+
+/// Measure a classifier; the marks for both pictures, with distances where it disagrees with the truth.
+fn measure(toy: &Toy, classifier: &Classifier, dashed: bool, least: &mut Least) -> Result<[Vec<Mark>; 2]> {
+    let points = toy.points()?;
+    let labels = classifier.labels(points);
+    let signed = classifier.signed_margins(points, &toy.truth)?;
+    let unsigned = classifier.unsigned_margins(points);
+    let by_own_labels = classifier.signed_margins(points, &labels)?;
+    let smallest = |margins: &[f64]| margins.iter().copied().fold(f64::INFINITY, f64::min);
+    let plane = classifier.hyperplane().expect("two clusters have one boundary");
+    let agrees = labels == toy.truth;
+    let (seen, name, colour) = match agrees {
+        true => (&mut least.consistent, "consistent", 3),
+        false => (&mut least.inconsistent, "inconsistent", 4),
+    };
+    *seen = seen.min(smallest(&signed));
+    least.unsigned = least.unsigned.min(smallest(&unsigned));
+    least.differ =
+        unsigned.iter().zip(&by_own_labels).fold(least.differ, |most, (a, b)| most.max((a - b).abs()));
+    Ok([signed, unsigned].map(|margins| {
+        let mut marks = if agrees { Vec::new() } else { distances(toy, &plane, &margins) };
+        marks.push(boundary(name, &plane, toy.window(), colour, dashed));
+        marks
+    }))
+}
+
 pub fn run(context: &Context<'_>) -> Result<Outcome> {
     let settings: Settings = context.spec.settings()?;
     let toy = Toy::draw(&settings.toy);
-    let (points, reach) = (toy.points()?, toy.window());
-    let mut out = Outcome::default();
     let options = margin::Options { tolerance: 1e-9, ..margin::Options::default() };
-    let Some((widest, size)) =
-        of_labels(points, &toy.truth, 2, &options)?.separated().and_then(|m| m.binary())
-    else {
-        return Ok(out);
-    };
-    let (mut signed, mut unsigned) = (Vec::new(), Vec::new());
-    let (mut consistent, mut inconsistent, mut free, mut differ) =
-        (f64::INFINITY, f64::INFINITY, f64::INFINITY, 0.0f64);
+    let separation = of_labels(toy.points()?, &toy.truth, 2, &options)?;
+    let (widest, size) = separation.separated().and_then(|m| m.binary()).expect("two bars do not overlap");
+    let infinite = f64::INFINITY;
+    let mut least = Least { consistent: infinite, inconsistent: infinite, unsigned: infinite, differ: 0.0 };
+    let mut marks = [Vec::new(), Vec::new()];
     for &degrees in &settings.turns {
-        let classifier = turned(&widest, degrees)?;
-        let plane = classifier.hyperplane().expect("two clusters have one boundary");
-        let given = classifier.signed_margins(points, &toy.truth)?;
-        let own = classifier.unsigned_margins(points);
-        let of_own = classifier.signed_margins(points, &classifier.labels(points))?;
-        let least = given.iter().copied().fold(f64::INFINITY, f64::min);
-        let agrees = classifier.labels(points) == toy.truth;
-        if agrees {
-            consistent = consistent.min(least);
-        } else {
-            inconsistent = inconsistent.min(least);
-        }
-        free = own.iter().copied().fold(free, f64::min);
-        differ = own.iter().zip(&of_own).fold(differ, |most, (a, b)| most.max((a - b).abs()));
-        let (name, colour) = if agrees { ("consistent", 3) } else { ("inconsistent", 4) };
-        let mark = boundary(name, &plane, reach, colour, degrees == 0.0);
-        if !agrees {
-            signed.extend(distances(&toy, &plane, &given));
-            unsigned.extend(distances(&toy, &plane, &own));
-        }
-        signed.push(mark.clone());
-        unsigned.push(mark);
+        let more = measure(&toy, &turned(&widest, degrees)?, degrees == 0.0, &mut least)?;
+        marks.iter_mut().zip(more).for_each(|(marks, more)| marks.extend(more));
     }
-    out.number("least margin of a consistent classifier", consistent);
-    out.number("least margin of an inconsistent classifier", inconsistent);
-    out.number("least unsigned margin", free);
-    out.number("unsigned is signed by its own labels", differ);
-    out.number("half the gap", size);
-    let chart = |title: &str, mut marks: Vec<Mark>, labels: &[u32]| {
-        marks.extend(toy.dots(labels));
+    let [mut signed, mut unsigned] = marks;
+    signed.extend(toy.dots(&toy.truth));
+    let points = toy.x.chunks_exact(2).map(|x| (x[0], x[1])).collect();
+    unsigned.push(Mark::Dots { name: String::new(), points, colour: 6 });
+    let reach = toy.window();
+    let chart = |title: &str, marks| {
         let (x, y) = (Axis::between("", -reach.0, reach.0), Axis::between("", -reach.1, reach.1));
         Chart { title: title.to_owned(), x, y, marks }
     };
-    let grey = vec![6; toy.n()];
-    let mut free_chart = chart("Unsigned margins (clustering)", unsigned, &grey);
-    let all = toy.x.chunks_exact(2).map(|x| (x[0], x[1])).collect();
-    free_chart.marks.push(Mark::Dots { name: String::new(), points: all, colour: 6 });
-    let signed = chart("Signed margins (classification)", signed, &toy.truth);
-    out.figure("margins", 2, vec![signed, free_chart]);
+    let mut out = Outcome::default();
+    let titles = ["Signed margins (classification)", "Unsigned margins (clustering)"];
+    out.figure("margins", 2, vec![chart(titles[0], signed), chart(titles[1], unsigned)]);
+    out.number("least margin of a consistent classifier", least.consistent);
+    out.number("least margin of an inconsistent classifier", least.inconsistent);
+    out.number("least unsigned margin", least.unsigned);
+    out.number("unsigned is signed by its own labels", least.differ);
+    out.number("half the gap", size);
     Ok(out)
 }

@@ -147,18 +147,16 @@ fn measure(
         for (l, &level) in settings.levels.iter().enumerate() {
             let done = (at * settings.rates.len() + r) * settings.levels.len() + l;
             context.progress(done as f64 / parts)?;
-            let spreads = Direction::BOTH.map(|direction| {
-                let run = |seed| {
-                    let trial = Trial::new(&x, &set.truth, k, settings.rows, level, seed);
-                    trial.accuracy(direction, rate, settings, seed)
-                };
-                let all: Vec<f64> = (0..settings.seeds).into_par_iter().map(run).collect();
-                Spread::of(all.into_iter()).expect("at least one seed")
-            });
+            let run = |seed| {
+                let trial = Trial::new(&x, &set.truth, k, settings.rows, level, seed);
+                Direction::BOTH.map(|direction| trial.accuracy(direction, rate, settings, seed))
+            };
+            let runs: Vec<[f64; 2]> = (0..settings.seeds).into_par_iter().map(run).collect();
+            let spreads = [0, 1].map(|d| Spread::of(runs.iter().map(|r| r[d])).expect("at least one seed"));
             for (line, spread) in lines.iter_mut().zip(spreads) {
                 line.push((level, spread.mean, spread.sd));
             }
-            let cell = |s: Spread| format!("{:.1} ± {:.1}", 100.0 * s.mean, 100.0 * s.sd);
+            let cell = |s: Spread| format!("{:.1}", s.times(100.0));
             rows.push(vec![level.to_string(), rate.to_string(), cell(spreads[0]), cell(spreads[1])]);
             if r == 0 {
                 out.number(format!("{name} forward {level}"), spreads[0].mean);

@@ -81,14 +81,13 @@ pub fn run(context: &Context<'_>) -> Result<Outcome> {
     let title = format!("R(σ | y = {}): pale is low", label + 1);
     let loss = picture(&title, |sigma| (label, supervised(alpha, sigma, label) / most));
     out.figure("simplex", 2, vec![predicted, loss]);
-    let (mut apart, mut below, mut jump) = (0.0f64, 0.0f64, 0.0f64);
+    let (mut apart, mut jump) = (0.0f64, 0.0f64);
     for i in 1..200 {
         for j in 1..200 - i {
             let sigma = [f64::from(i) / 200.0, f64::from(j) / 200.0, f64::from(200 - i - j) / 200.0];
             let losses = [0, 1, 2].map(|y| supervised(alpha, &sigma, y));
             let least = losses.into_iter().fold(f64::INFINITY, f64::min);
             apart = apart.max((least - entropy(alpha, &sigma)).abs());
-            below = below.max(entropy(alpha, &sigma) - least);
             let near = [sigma[0] + 1e-7, sigma[1] - 1e-7, sigma[2]];
             jump = jump.max((losses[label] - supervised(alpha, &near, label)).abs());
         }

@@ -110,6 +110,21 @@ impl Trainer<'_> {
     }
 }
 
+/// The spread of some number over the runs.
+fn spread(runs: &[Trained], number: impl Fn(&Trained) -> f64) -> Spread {
+    Spread::of(runs.iter().map(number)).expect("at least one seed")
+}
+
+/// All seeds of both kinds, the same starts and orders for both.
+fn train(context: &Context<'_>, trainer: &Trainer<'_>, at: usize, update: Update) -> Result<Vec<Trained>> {
+    let epochs = trainer.settings.epochs as f64;
+    let stop = |epoch: usize| {
+        let done = (at as f64 + epoch as f64 / epochs) / 2.0;
+        context.observer.progress(Progress { stage: "reproduce", done, loss: None }) == Flow::Stop
+    };
+    (0..trainer.settings.seeds).into_par_iter().map(|seed| trainer.train(update, seed, &stop)).collect()
+}
+
 pub fn run(context: &Context<'_>) -> Result<Outcome> {
     let settings: Settings = context.spec.settings()?;
     let set = context.library.get(&settings.set)?;
@@ -117,48 +132,33 @@ pub fn run(context: &Context<'_>) -> Result<Outcome> {
     let trainer = Trainer { settings: &settings, x: &x, m: set.rows.m(), truth: &set.truth };
     let mut out = Outcome::default();
     let (mut marks, mut rows) = (Vec::new(), Vec::new());
-    for (at, (update, name)) in
-        [(Update::Batch, "once a batch"), (Update::Epoch, "once an epoch")].into_iter().enumerate()
-    {
-        let stop = |epoch: usize| {
-            let done = (at as f64 + epoch as f64 / settings.epochs as f64) / 2.0;
-            context.observer.progress(Progress { stage: "reproduce", done, loss: None }) == Flow::Stop
+    let kinds = [(Update::Batch, "once a batch"), (Update::Epoch, "once an epoch")];
+    for (at, (update, name)) in kinds.into_iter().enumerate() {
+        let runs = train(context, &trainer, at, update)?;
+        let accuracy = spread(&runs, |r| r.accuracy);
+        let loss = spread(&runs, |r| r.losses[settings.epochs]);
+        let point = |epoch: usize| {
+            let loss = spread(&runs, |r| r.losses[epoch]);
+            (epoch as f64, loss.mean, loss.sd)
         };
-        let runs: Vec<Trained> = (0..settings.seeds)
-            .into_par_iter()
-            .map(|seed| trainer.train(update, seed, &stop))
-            .collect::<Result<_>>()?;
-        let accuracy = Spread::of(runs.iter().map(|r| r.accuracy)).expect("at least one seed");
-        let last = |r: &Trained| r.losses[settings.epochs];
-        let loss = Spread::of(runs.iter().map(last)).expect("at least one seed");
-        let curve = |epoch: usize| {
-            let spread = Spread::of(runs.iter().map(|r| r.losses[epoch])).expect("at least one seed");
-            (epoch as f64, spread.mean, spread.sd)
-        };
-        let points = (0..=settings.epochs).map(curve).collect();
+        let points = (0..=settings.epochs).map(point).collect();
         marks.push(Mark::Means { name: name.to_owned(), points, colour: at });
-        let cell = |s: Spread, scale: f64, digits: usize| {
-            format!("{:.digits$} ± {:.digits$}", scale * s.mean, scale * s.sd)
-        };
         let least = runs.iter().map(|r| r.accuracy).fold(f64::INFINITY, f64::min);
-        rows.push(vec![
-            name.to_owned(),
-            cell(accuracy, 100.0, 1),
-            format!("{:.1}", 100.0 * least),
-            cell(loss, 1.0, 3),
-        ]);
+        let least = format!("{:.1}", 100.0 * least);
+        let percent = format!("{:.1}", accuracy.times(100.0));
+        rows.push(vec![name.to_owned(), percent, least, format!("{loss:.3}")]);
         out.number(format!("accuracy {name}"), accuracy.mean);
         out.number(format!("loss {name}"), loss.mean);
     }
-    let difference = |what: &str| {
+    let gain = |what: &str| {
         out.numbers[&format!("{what} once a batch")] - out.numbers[&format!("{what} once an epoch")]
     };
-    let (lead, lower) = (difference("accuracy"), -difference("loss"));
+    let (lead, lower) = (gain("accuracy"), -gain("loss"));
     out.number("lead", lead);
     out.number("lower loss", lower);
     let title = format!("The loss after each epoch, {}", settings.set);
-    let (x, y) = (Axis::new("epoch"), Axis::new("loss"));
-    out.figure("updates", 1, vec![Chart { title, x, y, marks }]);
+    let chart = Chart { title, x: Axis::new("epoch"), y: Axis::new("loss"), marks };
+    out.figure("updates", 1, vec![chart]);
     let headings = words(&["labels", "ACC, %", "least", "loss at the end"]);
     let title = format!("Mean ± sd of {} seeds", settings.seeds);
     out.tables.push(Table { title, headings, rows, notes: Vec::new() });

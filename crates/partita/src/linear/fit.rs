@@ -54,6 +54,8 @@ pub struct Report {
     pub judged_rows: usize,
     /// Steps of the search.
     pub steps: usize,
+    /// Steps that the chosen restart made in all: search, refinement and polish.
+    pub iterations: usize,
     /// Rows of a batch.
     pub batch: usize,
     /// Why training stopped.

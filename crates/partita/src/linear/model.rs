@@ -4,16 +4,18 @@ use super::kernel;
 use super::prepare::{View, apply_views, centre_block};
 use crate::balance::{self, Assignment, Bounds};
 use crate::error::{Error, Result};
-use crate::rows::{Rows, check_finite};
+use crate::rows::{Rows, check_finite, check_width};
 use crate::simplex::largest;
+use crate::sparse::Projector;
 use ndarray::Array2;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 /// Rows predicted together. Fixed, so that a row's probabilities do not depend on the number of threads.
 const BLOCK: usize = 128;
 
 /// A linear softmax model σ = softmax(W x + b) of rows x after their [`View`]s.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Model {
     /// What is done to a raw row before W: one view for each feature file.
     pub views: Vec<View>,
@@ -33,6 +35,52 @@ struct Buffers {
     block: Vec<f32>,
     /// What multiplies the product with each row.
     factors: Vec<f32>,
+}
+
+/// Raw rows with what turns them into logits.
+struct Scorer<'a> {
+    model: &'a Model,
+    rows: &'a dyn Rows,
+    /// For sparse rows, which are not filled.
+    projector: Option<Projector<'a>>,
+}
+
+impl<'a> Scorer<'a> {
+    fn new(model: &'a Model, rows: &'a dyn Rows) -> Result<Self> {
+        check_width(rows, model.m())?;
+        let projector = match (rows.sparse(), &model.views[..]) {
+            (Some(rows), [view]) => {
+                Some(Projector::new(rows, view, &model.weight, &[], &[]).with_bias(&model.bias))
+            }
+            _ => None,
+        };
+        Ok(Self { model, rows, projector })
+    }
+
+    /// Logits of the block of raw rows from `start` on.
+    fn logits(&self, start: usize, buffers: &mut Buffers) -> Result<Vec<f32>> {
+        let (k, m) = (self.model.k(), self.model.m());
+        let count = BLOCK.min(self.rows.n() - start);
+        let Buffers { block, factors } = buffers;
+        let mut z = vec![0.0; count * k];
+        match &self.projector {
+            Some(projector) => {
+                z.chunks_exact_mut(k).enumerate().for_each(|(i, z)| projector.apply(start + i, z));
+            }
+            None => {
+                block.resize(count * m, 0.0);
+                self.rows.read(start, block)?;
+                self.model.logits(block, factors, &mut z);
+            }
+        }
+        // A feature that is not finite leaves no logit of its row finite, so that only then the rows are looked at.
+        if z.iter().any(|z| !z.is_finite()) {
+            block.resize(count * m, 0.0);
+            self.rows.read(start, block)?;
+            check_finite(block, m, start)?;
+        }
+        Ok(z)
+    }
 }
 
 /// Predictions for a block of rows.
@@ -100,32 +148,11 @@ impl Model {
         }
     }
 
-    fn check_width(&self, rows: &dyn Rows) -> Result<()> {
-        if rows.m() == self.m() { Ok(()) } else { Err(Error::Width { expected: self.m(), found: rows.m() }) }
-    }
-
-    fn predict_block(&self, rows: &dyn Rows, start: usize, buffers: &mut Buffers) -> Result<Predictions> {
-        let mut proba = self.logits_of(rows, start, buffers)?;
+    fn predict_block(&self, scorer: &Scorer<'_>, start: usize, buffers: &mut Buffers) -> Result<Predictions> {
+        let mut proba = scorer.logits(start, buffers)?;
         kernel::softmax_rows(&mut proba, self.k());
         let labels = proba.chunks_exact(self.k()).map(|p| largest(p) as u32).collect();
         Ok(Predictions { start, proba, labels })
-    }
-
-    /// Logits of the block of raw rows from `start` on.
-    fn logits_of(&self, rows: &dyn Rows, start: usize, buffers: &mut Buffers) -> Result<Vec<f32>> {
-        let (k, m) = (self.k(), self.m());
-        let count = BLOCK.min(rows.n() - start);
-        let Buffers { block, factors } = buffers;
-        block.resize(count * m, 0.0);
-        rows.read(start, block)?;
-        let mut z = vec![0.0; count * k];
-        self.logits(block, factors, &mut z);
-        // A feature that is not finite leaves no logit of its row finite, so that only then the rows are looked at.
-        if z.iter().any(|z| !z.is_finite()) {
-            rows.read(start, block)?;
-            check_finite(block, m, start)?;
-        }
-        Ok(z)
     }
 
     /// Predict all rows, block after block in order, on all threads; `sink` gets each block.
@@ -134,13 +161,15 @@ impl Model {
         rows: &dyn Rows,
         mut sink: impl FnMut(&Predictions) -> Result<()>,
     ) -> Result<()> {
-        self.check_width(rows)?;
+        let scorer = Scorer::new(self, rows)?;
         let blocks = rows.n().div_ceil(BLOCK);
         let group = 16 * rayon::current_num_threads();
         for first in (0..blocks).step_by(group) {
             let done: Vec<Predictions> = (first..blocks.min(first + group))
                 .into_par_iter()
-                .map_init(Buffers::default, |buffers, block| self.predict_block(rows, block * BLOCK, buffers))
+                .map_init(Buffers::default, |buffers, block| {
+                    self.predict_block(&scorer, block * BLOCK, buffers)
+                })
                 .collect::<Result<_>>()?;
             for predictions in &done {
                 sink(predictions)?;
@@ -162,22 +191,13 @@ impl Model {
 
     /// The likeliest labels whose sizes are within bounds: Σ ln σ is as large as it can be. Holds ln σ of all rows in memory.
     pub fn predict_balanced(&self, rows: &dyn Rows, bounds: &Bounds) -> Result<Assignment> {
-        self.check_width(rows)?;
         let k = self.k();
-        let mut log_proba = vec![0.0; rows.n() * k];
-        log_proba.par_chunks_mut(BLOCK * k).enumerate().try_for_each_init(
-            Buffers::default,
-            |buffers, (block, out)| {
-                out.copy_from_slice(&self.logits_of(rows, block * BLOCK, buffers)?);
-                // Differences within a row are all that counts; the largest as 0 keeps the others accurate.
-                for row in out.chunks_exact_mut(k) {
-                    let top = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-                    row.iter_mut().for_each(|z| *z -= top);
-                }
-                Ok::<_, Error>(())
-            },
-        )?;
-        rows.release();
+        let mut log_proba = self.logits_all(rows)?.into_raw_vec_and_offset().0;
+        // Differences within a row are all that counts; the largest as 0 keeps the others accurate.
+        log_proba.par_chunks_mut(k).for_each(|row| {
+            let top = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+            row.iter_mut().for_each(|z| *z -= top);
+        });
         balance::assign(&log_proba, k, bounds)
     }
 
@@ -191,9 +211,25 @@ impl Model {
         Ok(Array2::from_shape_vec((rows.n(), self.k()), proba).expect("predict_each gives n rows of k"))
     }
 
+    /// Logits W x + b of each row, `[n, k]`.
+    pub fn logits_all(&self, rows: &dyn Rows) -> Result<Array2<f32>> {
+        let scorer = Scorer::new(self, rows)?;
+        let k = self.k();
+        let mut all = vec![0.0; rows.n() * k];
+        all.par_chunks_mut(BLOCK * k).enumerate().try_for_each_init(
+            Buffers::default,
+            |buffers, (block, out)| {
+                out.copy_from_slice(&scorer.logits(block * BLOCK, buffers)?);
+                Ok::<_, Error>(())
+            },
+        )?;
+        rows.release();
+        Ok(Array2::from_shape_vec((rows.n(), k), all).expect("n rows of k"))
+    }
+
     /// Why raw row `row` goes to its cluster and not to the runner-up.
     pub fn explain(&self, rows: &dyn Rows, row: usize) -> Result<Explanation> {
-        self.check_width(rows)?;
+        check_width(rows, self.m())?;
         if row >= rows.n() {
             return Err(Error::Parameter {
                 name: "row",

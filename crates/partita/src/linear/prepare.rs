@@ -5,12 +5,13 @@
 //! `scale`, the reduction P) is folded back into W and b; what is not (`c`, the row norm) stays with the model as a
 //! [`View`].
 
-use super::reduce::{Dims, Reduction};
+use super::reduce::{Dense, Dims, Reduction};
 use super::survey::{moments, survey, variance};
 use super::vector;
 use crate::error::{Error, Result};
 use crate::report::Observer;
 use crate::rows::Rows;
+use crate::sparse::Prepared;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -162,7 +163,7 @@ pub fn apply_views(views: &[View], block: &mut [f32]) {
 }
 
 /// The whole preparation, fitted to the data.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Preparation {
     /// One view for each feature file.
     pub views: Vec<View>,
@@ -230,9 +231,19 @@ impl Preparation {
             self.scale_block(out);
             Ok(())
         };
-        self.reduction = Reduction::fit((data.n(), data.m()), dims, seed, &read)?;
+        let shape = (data.n(), data.m());
+        self.reduction = match self.sparse(data) {
+            Some(rows) => Reduction::fit(shape, dims, seed, &rows)?,
+            None => Reduction::fit(shape, dims, seed, &Dense { m: data.m(), read })?,
+        };
         data.release();
         Ok(())
+    }
+
+    /// The rows before the reduction as they are, if they are sparse.
+    fn sparse<'a>(&'a self, data: &'a dyn Rows) -> Option<Prepared<'a>> {
+        let [view] = &self.views[..] else { return None };
+        Some(Prepared { rows: data.sparse()?, view, mean: &self.mean, scale: &self.scale })
     }
 
     /// Number of raw features.
@@ -249,6 +260,11 @@ impl Preparation {
     pub fn load(&self, data: &dyn Rows) -> Result<Vec<f32>> {
         let (m, d) = (self.m(), self.d());
         let mut all = vec![0.0; data.n() * d];
+        if let (Some(rows), Some(reduction)) = (self.sparse(data), &self.reduction) {
+            let projector = rows.projector(reduction.matrix());
+            all.par_chunks_mut(d).enumerate().for_each(|(i, out)| projector.apply(i, out));
+            return Ok(all);
+        }
         all.par_chunks_mut(PIECE * d).enumerate().try_for_each_init(Vec::new, |raw, (i, out)| {
             raw.resize(out.len() / d * m, 0.0);
             data.read(i * PIECE, raw)?;

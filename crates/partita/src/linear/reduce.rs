@@ -43,7 +43,7 @@ const WHITEN: f64 = 0.2;
 const NOISE: f64 = 1e-6;
 
 /// A linear map from prepared features to the numbers that are trained on.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reduction {
     /// `[d, m]`, rows orthogonal to each other.
     matrix: Vec<f32>,
@@ -86,15 +86,20 @@ impl Reduction {
         weight.chunks_exact(self.m).flat_map(unfold_row).collect()
     }
 
-    /// Fit to prepared rows, which `read` brings by index into a buffer `[rows, m]`.
-    pub fn fit((n, m): (usize, usize), dims: Dims, seed: u64, read: Read<'_>) -> Result<Option<Self>> {
+    /// The directions, `[d, m]`.
+    pub(super) fn matrix(&self) -> &[f32] {
+        &self.matrix
+    }
+
+    /// Fit to prepared rows.
+    pub fn fit((n, m): (usize, usize), dims: Dims, seed: u64, rows: &dyn Lines) -> Result<Option<Self>> {
         let wanted = match dims {
             Dims::Full => return Ok(None),
             Dims::Auto => WIDE,
             Dims::Exactly(d) => d,
         };
-        let basis = if m <= wanted + SPARE { None } else { Some(range(n, m, wanted + SPARE, seed, read)?) };
-        let covariance = covariance((n, m), basis.as_ref(), seed, read)?;
+        let basis = if m <= wanted + SPARE { None } else { Some(range(n, m, wanted + SPARE, seed, rows)?) };
+        let covariance = covariance((n, m), basis.as_ref(), seed, rows)?;
         Ok(Some(Self::from_covariance(&covariance, basis, wanted.min(m), m)))
     }
 
@@ -126,8 +131,55 @@ impl Reduction {
     }
 }
 
-/// Brings prepared rows by index into a buffer `[rows, m]`.
-type Read<'a> = &'a (dyn Fn(&[usize], &mut [f32]) -> Result<()> + Sync);
+/// Gives products of the prepared rows at some indices.
+pub type Products<'a> = Box<dyn Fn(&[usize]) -> Result<Vec<f32>> + Sync + 'a>;
+
+/// Prepared rows, as far as the reduction has to know them.
+pub trait Lines: Sync {
+    /// What multiplies rows with directions `[d, m]` into `[rows, d]`; without directions it gives the rows themselves.
+    fn products<'a>(&'a self, directions: Option<&'a [f32]>) -> Products<'a>;
+
+    /// XᵀX Dᵀ of the rows X at these indices for directions D `[d, m]`; `[m, d]`.
+    fn power(&self, rows: &[usize], directions: &[f32], m: usize) -> Result<Mat<f64>>;
+}
+
+/// Rows that `read` brings by index into a buffer `[rows, m]`.
+pub struct Dense<F> {
+    /// Numbers in a row.
+    pub m: usize,
+    /// Brings rows.
+    pub read: F,
+}
+
+impl<F: Fn(&[usize], &mut [f32]) -> Result<()> + Sync> Lines for Dense<F> {
+    fn products<'a>(&'a self, directions: Option<&'a [f32]>) -> Products<'a> {
+        Box::new(move |rows| {
+            let mut x = vec![0.0; rows.len() * self.m];
+            (self.read)(rows, &mut x)?;
+            let Some(directions) = directions else { return Ok(x) };
+            let mut images = vec![0.0; rows.len() * (directions.len() / self.m)];
+            kernel::product(&x, directions, self.m, &mut images);
+            Ok(images)
+        })
+    }
+
+    fn power(&self, rows: &[usize], directions: &[f32], m: usize) -> Result<Mat<f64>> {
+        let width = directions.len() / m;
+        let mut x = vec![0.0; rows.len() * m];
+        (self.read)(rows, &mut x)?;
+        let parts: Vec<Vec<f32>> = x
+            .par_chunks(PIECE * m)
+            .map(|x| {
+                let mut images = vec![0.0; x.len() / m * width];
+                kernel::product(x, directions, m, &mut images);
+                let mut part = vec![0.0; width * m];
+                kernel::transposed_product(&images, x, m, &mut part);
+                part
+            })
+            .collect();
+        Ok(Mat::from_fn(m, width, |i, j| parts.iter().map(|p| f64::from(p[j * m + i])).sum::<f64>()))
+    }
+}
 
 /// At most `count` different rows, in ascending order.
 fn draw(n: usize, count: usize, seed: u64, purpose: u64) -> Vec<usize> {
@@ -140,25 +192,13 @@ fn draw(n: usize, count: usize, seed: u64, purpose: u64) -> Vec<usize> {
 }
 
 /// An orthonormal basis `[m, width]` of the leading directions: one power iteration on random directions.
-fn range(n: usize, m: usize, width: usize, seed: u64, read: Read<'_>) -> Result<Mat<f64>> {
+fn range(n: usize, m: usize, width: usize, seed: u64, lines: &dyn Lines) -> Result<Mat<f64>> {
     let rows = draw(n, SKETCH_ROWS, seed, 1);
-    let mut x = vec![0.0; rows.len() * m];
-    read(&rows, &mut x)?;
     let mut rng = stream(seed, Stream::Sample, 2);
     // Sums of uniform numbers will do for random directions; transposed, [width, m].
     let directions: Vec<f32> =
         (0..width * m).map(|_| rng.random::<f32>() + rng.random::<f32>() - 1.0).collect();
-    let mut images = vec![0.0; rows.len() * width];
-    let pieces = images.par_chunks_mut(PIECE * width).zip(x.par_chunks(PIECE * m));
-    let parts: Vec<Vec<f32>> = pieces
-        .map(|(images, x)| {
-            kernel::product(x, &directions, m, images);
-            let mut part = vec![0.0; width * m];
-            kernel::transposed_product(images, x, m, &mut part);
-            part
-        })
-        .collect();
-    let back = Mat::from_fn(m, width, |i, j| parts.iter().map(|p| f64::from(p[j * m + i])).sum::<f64>());
+    let back = lines.power(&rows, &directions, m)?;
     Ok(Qr::new(back.as_ref()).compute_thin_Q())
 }
 
@@ -167,25 +207,17 @@ fn covariance(
     (n, m): (usize, usize),
     basis: Option<&Mat<f64>>,
     seed: u64,
-    read: Read<'_>,
+    lines: &dyn Lines,
 ) -> Result<Mat<f64>> {
     let rows = draw(n, COVARIANCE_ROWS, seed, 3);
     let transposed: Option<Vec<f32>> =
         basis.map(|b| (0..b.ncols()).flat_map(|j| b.col(j).iter().map(|v| *v as f32)).collect());
     let size = basis.map_or(m, Mat::ncols);
+    let products = lines.products(transposed.as_deref());
     let parts: Vec<Vec<f32>> = rows
         .par_chunks(PIECE)
         .map(|rows| {
-            let mut x = vec![0.0; rows.len() * m];
-            read(rows, &mut x)?;
-            let inner = match &transposed {
-                Some(directions) => {
-                    let mut inner = vec![0.0; rows.len() * size];
-                    kernel::product(&x, directions, m, &mut inner);
-                    inner
-                }
-                None => x,
-            };
+            let inner = products(rows)?;
             let mut part = vec![0.0; size * size];
             kernel::transposed_product(&inner, &inner, size, &mut part);
             Ok(part)
@@ -222,7 +254,7 @@ mod tests {
             }
             Ok(())
         };
-        let reduction = Reduction::fit((n, m), dims, 0, &read).unwrap().unwrap();
+        let reduction = Reduction::fit((n, m), dims, 0, &Dense { m, read }).unwrap().unwrap();
         (x, reduction)
     }
 

@@ -66,6 +66,15 @@ pub struct Outcome {
     pub report: Report,
 }
 
+/// What one start went through.
+#[derive(Debug, Clone, Default)]
+struct Course {
+    /// Steps made.
+    iterations: usize,
+    /// Mean batch loss in each epoch, or the loss after each iteration.
+    losses: Vec<f64>,
+}
+
 /// A stretch of training: so many steps on batches of one size.
 struct Stage {
     name: &'static str,
@@ -91,23 +100,23 @@ impl Run<'_> {
         let starts = heads.len();
         let mut stack = Stack::new(k, self.source.m(), &heads);
         stack.sees_known = (0..starts).map(init::sees_known).collect();
-        let mut trace = vec![Vec::new(); starts];
+        let mut courses = vec![Course::default(); starts];
         let sample = self.sample()?;
         let stop = match self.params.optimiser {
             Optimiser::Lbfgs => {
                 let all: Vec<usize> = (0..starts).collect();
-                self.minimise(&mut stack, &all, &sample, LBFGS_ITERATIONS, &mut trace)?
+                self.minimise(&mut stack, &all, &sample, LBFGS_ITERATIONS, &mut courses)?
             }
-            _ => self.search_and_refine(&mut stack, &sample, &mut trace)?,
+            _ => self.search_and_refine(&mut stack, &sample, &mut courses)?,
         };
         if self.params.polish > 0 && stop != StopReason::Interrupted {
             let best = ranking(&self.losses(&stack, &sample))[0];
-            self.minimise(&mut stack, &[best], &sample, self.params.polish, &mut trace)?;
+            self.minimise(&mut stack, &[best], &sample, self.params.polish, &mut courses)?;
         }
         let scores = self.score_all(&stack, &sample);
         let best = ranking(&scores.iter().map(|s| s.loss).collect::<Vec<_>>())[0];
-        let trace = std::mem::take(&mut trace[stack.restarts[best]]);
-        let report = self.report(&stack, &scores, best, stop, trace, sample.rows.len())?;
+        let course = std::mem::take(&mut courses[stack.restarts[best]]);
+        let report = self.report(&stack, &scores, best, stop, course, sample.rows.len())?;
         Ok(Outcome { head: stack.head(best), report })
     }
 
@@ -115,17 +124,17 @@ impl Run<'_> {
         &self,
         stack: &mut Stack,
         sample: &Batch,
-        trace: &mut [Vec<f64>],
+        courses: &mut [Course],
     ) -> Result<StopReason> {
         let scouts = self.scouts(sample)?;
-        let stop = self.descend(&self.search(), stack, trace, Some(&scouts))?;
+        let stop = self.descend(&self.search(), stack, courses, Some(&scouts))?;
         if stop == StopReason::Interrupted {
             return Ok(stop);
         }
         self.show_known(stack)?;
         let ranked = ranking(&self.losses(stack, sample));
         stack.keep(&ranked[..self.params.restarts.min(ranked.len())]);
-        self.descend(&self.refinement(), stack, trace, None)
+        self.descend(&self.refinement(), stack, courses, None)
     }
 
     /// L-BFGS on the restarts at these places, at optimal pseudo-labels.
@@ -135,7 +144,7 @@ impl Run<'_> {
         places: &[usize],
         sample: &Batch,
         iterations: usize,
-        trace: &mut [Vec<f64>],
+        courses: &mut [Course],
     ) -> Result<StopReason> {
         let objective = self.objective(match self.params.loss {
             Loss::Strong if self.checked.lambda > 0.0 => Box::new(Exact::default()),
@@ -149,7 +158,9 @@ impl Run<'_> {
             }
             let mut head = stack.head(at);
             let outcome = polish(&mut head, sample, &*objective, self.checked.gamma, iterations);
-            trace[stack.restarts[at]].extend(&outcome.trace);
+            let course = &mut courses[stack.restarts[at]];
+            course.iterations += outcome.iterations;
+            course.losses.extend(&outcome.trace);
             if outcome.stop != StopReason::Converged {
                 stop = outcome.stop;
             }
@@ -261,7 +272,7 @@ impl Run<'_> {
         &self,
         stage: &Stage,
         stack: &mut Stack,
-        trace: &mut [Vec<f64>],
+        courses: &mut [Course],
         scouts: Option<&Batch>,
     ) -> Result<StopReason> {
         let n = self.source.n();
@@ -292,9 +303,10 @@ impl Run<'_> {
             self.source.gather(&mut batch)?;
             let losses = stack.step(&batch, &labelling, how, &mut buffers);
             sums.iter_mut().zip(&losses).for_each(|(s, l)| *s += l);
+            stack.restarts.iter().for_each(|&restart| courses[restart].iterations += 1);
             if b + 1 == batches || step + 1 == stage.steps {
                 for (at, sum) in sums.iter_mut().enumerate() {
-                    trace[stack.restarts[at]].push(*sum / (b + 1) as f64);
+                    courses[stack.restarts[at]].losses.push(*sum / (b + 1) as f64);
                     *sum = 0.0;
                 }
             }
@@ -329,7 +341,7 @@ impl Run<'_> {
         scores: &[Score],
         best: usize,
         stop: StopReason,
-        trace: Vec<f64>,
+        course: Course,
         judged_rows: usize,
     ) -> Result<Report> {
         let labelings: Vec<&[u32]> = scores.iter().map(|s| &*s.labels).collect();
@@ -357,9 +369,10 @@ impl Run<'_> {
             agreement,
             judged_rows,
             steps: self.checked.steps,
+            iterations: course.iterations,
             batch: self.checked.batch,
             stop,
-            trace,
+            trace: course.losses,
             ailments: chosen.ailments.clone(),
             advice: None,
             seconds: 0.0,

@@ -126,7 +126,9 @@ impl<'a> Source<'a> {
     pub fn new(input: &'a Input<'a>, preparation: &'a Preparation) -> Result<Self> {
         let mut source = Self { input, preparation, memory: None };
         let bytes = input.rows.n().saturating_mul(preparation.d()).saturating_mul(4);
-        if bytes <= input.memory {
+        // Reduced rows are hardly larger than sparse ones, which are in memory already.
+        let sparse = input.rows.sparse().is_some() && preparation.reduction.is_some();
+        if bytes <= input.memory || sparse {
             source.memory = Some(preparation.load(input.rows)?);
         }
         Ok(source)

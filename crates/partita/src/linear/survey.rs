@@ -5,6 +5,7 @@ use super::vector;
 use crate::error::{Error, Result};
 use crate::report::{Flow, Observer, Progress};
 use crate::rows::{Rows, check_finite};
+use crate::sparse::{Csr, Norms};
 use rayon::prelude::*;
 
 /// A feature whose variance is below this share of its mean square is constant up to rounding of f32 inputs.
@@ -93,10 +94,36 @@ impl Tally for Moments {
 
 /// Moments of all rows after their views.
 pub fn moments(data: &dyn Rows, views: &[View], observer: &dyn Observer) -> Result<Moments> {
+    if let (Some(rows), [view]) = (data.sparse(), views) {
+        return Ok(sparse_moments(rows, view));
+    }
     tally(data, observer, |block, _| {
         apply_views(views, block);
         Ok(())
     })
+}
+
+/// The same for sparse rows: what is not zero is summed, and the centre that every row loses is accounted for at once.
+fn sparse_moments(rows: &Csr<'_>, view: &View) -> Moments {
+    let norms = Norms::new(view);
+    let mut total = Moments::empty(rows.m());
+    let (mut factors, mut squared_factors) = (0.0, 0.0);
+    for i in 0..rows.n() {
+        let factor = norms.factor(rows.row(i));
+        factors += factor;
+        squared_factors += factor * factor;
+        for (j, x) in rows.row(i) {
+            let (x, c) = (f64::from(x), norms.centre_at(j));
+            total.sum[j] += factor * x;
+            total.squares[j] += factor * factor * (x * x - 2.0 * x * c);
+        }
+    }
+    for (j, (sum, squares)) in total.sum.iter_mut().zip(&mut total.squares).enumerate() {
+        let c = norms.centre_at(j);
+        *sum -= factors * c;
+        *squares += squared_factors * c * c;
+    }
+    total
 }
 
 /// Power sums up to the third, and the smallest value. Rows come minus the first row, so that a common shift of all
@@ -143,6 +170,9 @@ pub struct Survey {
 
 /// The first pass over the data; finds values that are not finite.
 pub fn survey(data: &dyn Rows, observer: &dyn Observer) -> Result<Survey> {
+    if let Some(rows) = data.sparse() {
+        return sparse_survey(rows);
+    }
     let m = data.m();
     let mut pivot = vec![0.0; m];
     data.read(0, &mut pivot)?;
@@ -155,6 +185,23 @@ pub fn survey(data: &dyn Rows, observer: &dyn Observer) -> Result<Survey> {
     })?;
     let floor = sums.least.iter().zip(&pivot).map(|(x, p)| x + p).collect();
     Ok(Survey { pivot, sums, floor })
+}
+
+/// The same for sparse rows, whose zeros add nothing to the sums and count for the smallest value.
+fn sparse_survey(rows: &Csr<'_>) -> Result<Survey> {
+    rows.check_finite()?;
+    let (n, m) = (rows.n(), rows.m());
+    let mut sums = Sums::empty(m);
+    let mut filled = vec![0; m];
+    for (j, value) in (0..n).flat_map(|i| rows.row(i)) {
+        let x = f64::from(value);
+        sums.powers.iter_mut().zip([x, x * x, x * x * x]).for_each(|(sum, x)| sum[j] += x);
+        sums.least[j] = sums.least[j].min(value);
+        filled[j] += 1;
+    }
+    let zeros = |least: f32, filled: usize| if filled < n { least.min(0.0) } else { least };
+    let floor = sums.least.iter().zip(filled).map(|(least, filled)| zeros(*least, filled)).collect();
+    Ok(Survey { pivot: vec![0.0; m], sums, floor })
 }
 
 impl Survey {

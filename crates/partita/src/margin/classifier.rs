@@ -2,6 +2,7 @@
 
 use super::{Points, dot, norm};
 use crate::error::{Error, Result};
+use crate::simplex::largest;
 
 /// A linear classifier: a row goes to the cluster with the largest W_kᵀx + b_k.
 #[derive(Debug, Clone, PartialEq)]
@@ -81,7 +82,7 @@ impl Classifier {
 
     /// The cluster of each row; of clusters that tie, the first.
     pub fn labels(&self, points: Points<'_>) -> Vec<u32> {
-        points.rows().map(|row| top(&self.logits(row)) as u32).collect()
+        points.rows().map(|row| largest(&self.logits(row)) as u32).collect()
     }
 
     /// Signed margins: how far each row is inside the cluster that `labels` gives it, negative outside.
@@ -116,7 +117,7 @@ impl Classifier {
     pub fn unsigned_margins(&self, points: Points<'_>) -> Vec<f64> {
         let own = |row: &[f64]| {
             let z = self.logits(row);
-            lead(&z, top(&z)) / self.norm()
+            lead(&z, largest(&z)) / self.norm()
         };
         points.rows().map(own).collect()
     }
@@ -160,11 +161,6 @@ impl Classifier {
         let normal = difference.into_iter().map(|v| v / length).collect();
         (length > 0.0).then(|| Hyperplane { normal, offset: (b0 - b1) / length })
     }
-}
-
-/// The index of the largest entry, the first of equals.
-pub(super) fn top(z: &[f64]) -> usize {
-    (1..z.len()).fold(0, |best, c| if z[c] > z[best] { c } else { best })
 }
 
 /// By how much `z[label]` exceeds the largest of the others.

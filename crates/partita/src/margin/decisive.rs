@@ -7,10 +7,9 @@
 //! and each term has a logarithm that does not underflow: ln ln(1 + e^u) is u itself where e^u is nothing beside 1.
 //! Neither difference cancels, as the smaller term is at most α or 1/α times the larger.
 
-use super::classifier::top;
 use super::points::Centred;
 use super::{add, dot, scale};
-use crate::simplex::log_sum_exp;
+use crate::simplex::{largest, log_sum_exp};
 use rayon::prelude::*;
 
 /// Rows of one task. Fixed, so that the result does not depend on the number of threads.
@@ -37,7 +36,7 @@ pub(super) fn log_renyi(alpha: f64, z: &[f64], out: &mut [f64]) -> f64 {
         out.fill(0.0);
         return (z.len() as f64).ln().ln();
     }
-    let top = top(z);
+    let top = largest(z);
     let u = log_rest(z, top, 1.0);
     let row = Row { z, top, excess: u.exp().ln_1p(), log_excess: log_log1p_exp(u) };
     let value = if alpha.is_infinite() {
@@ -158,7 +157,7 @@ impl Piece {
             for ((z, w), b) in z.iter_mut().zip(weights.chunks_exact(m)).zip(biases) {
                 *z = dot(w, x) + b;
             }
-            piece.labels.push(top(&z) as u32);
+            piece.labels.push(largest(&z) as u32);
             piece.logs.push(log_renyi(alpha, &z, out));
         }
         piece

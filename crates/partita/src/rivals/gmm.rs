@@ -9,13 +9,15 @@ use crate::simplex::log_sum_exp;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 
 /// Rows of one piece of work, the same for any number of threads.
 const PIECE: usize = 256;
 
 /// The shape of each Gaussian.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Covariance {
     /// One variance for all features.
     Spherical,
@@ -26,7 +28,8 @@ pub enum Covariance {
 }
 
 /// Options of a Gaussian mixture.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct GaussianMixture {
     /// Number of Gaussians.
     pub k: usize,
@@ -50,7 +53,7 @@ impl GaussianMixture {
 }
 
 /// A mixture of Gaussians.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Mixture {
     /// Share of each Gaussian, `[k]`.
     pub weights: Vec<f64>,
@@ -123,6 +126,18 @@ impl Mixture {
             }
             Covariance::Spherical => white.iter_mut().zip(centred).for_each(|(o, x)| *o = x * whiten[0]),
         }
+    }
+
+    /// ln density of each row, `[n]`.
+    pub fn log_likelihood(&self, x: &[f32]) -> Vec<f64> {
+        let (k, m) = (self.weights.len(), self.m());
+        let piece = |x: &[f32]| {
+            let x: Vec<f64> = x.iter().map(|&v| f64::from(v)).collect();
+            let mut joint = vec![0.0; x.len() / m * k];
+            self.log_joint(&x, &mut joint);
+            joint.chunks_exact(k).map(log_sum_exp).collect::<Vec<_>>()
+        };
+        x.par_chunks(PIECE * m).flat_map_iter(piece).collect()
     }
 
     /// Turn joint log-densities into responsibilities; returns the sum of the rows' log-likelihoods.

@@ -14,6 +14,7 @@ use crate::simplex::largest;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 /// Rows assigned by one thread at a time: they stay in its cache.
 const PIECE: usize = 64;
@@ -31,7 +32,8 @@ const PIECE: usize = 64;
 /// assert_eq!(found.labels, found.model.predict(&view).unwrap());
 /// assert_eq!(found.labels.iter().filter(|l| **l == found.labels[0]).count(), 20);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct KMeans {
     /// Number of clusters.
     pub k: usize,
@@ -53,7 +55,7 @@ impl KMeans {
 }
 
 /// The centres of the clusters.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Centres {
     /// Row-major `[k, m]`.
     pub centres: Vec<f32>,

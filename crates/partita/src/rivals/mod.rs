@@ -20,10 +20,11 @@ use crate::linear::source::check_distinct;
 use crate::linear::{Dims, Input, Prepare};
 use crate::metrics::mean_entropy;
 use crate::report::{Flow, Observer, Progress, StopReason};
-use crate::rows::{Rows, check_finite};
+use crate::rows::{Rows, check_finite, check_width};
 use crate::simplex::largest;
 use ndarray::Array2;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
 /// Rows prepared and assigned by one thread at a time.
@@ -114,7 +115,7 @@ pub struct Fit<H> {
 }
 
 /// A head with the preparation of the rows it was trained on.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Model<H> {
     /// What is done to a raw row first.
     pub preparation: Preparation,
@@ -219,8 +220,11 @@ impl<H: Head> Model<H> {
     /// Assignments of raw rows, `[n, k]`.
     pub fn predict_proba(&self, rows: &dyn Rows) -> Result<Array2<f32>> {
         let (m, d, k) = (self.preparation.m(), self.preparation.d(), self.k);
-        if rows.m() != m {
-            return Err(Error::Width { expected: m, found: rows.m() });
+        check_width(rows, m)?;
+        if rows.sparse().is_some() {
+            let table = self.prepared(rows)?.into_raw_vec_and_offset().0;
+            let proba = assign_all(&self.head, Table { x: &table, m: d }, k);
+            return Ok(Array2::from_shape_vec((rows.n(), k), proba).expect("n rows of k"));
         }
         let mut proba = vec![0.0; rows.n() * k];
         proba.par_chunks_mut(BLOCK * k).enumerate().try_for_each_init(
@@ -236,6 +240,21 @@ impl<H: Head> Model<H> {
             },
         )?;
         Ok(Array2::from_shape_vec((rows.n(), k), proba).expect("n rows of k"))
+    }
+
+    /// Raw rows as the head takes them, `[n, d]`.
+    pub fn prepared(&self, rows: &dyn Rows) -> Result<Array2<f32>> {
+        let (m, d) = (self.preparation.m(), self.preparation.d());
+        check_width(rows, m)?;
+        let table = self.preparation.load(rows)?;
+        if table.iter().any(|v| !v.is_finite()) {
+            let mut row = vec![0.0; m];
+            for i in 0..rows.n() {
+                rows.read(i, &mut row)?;
+                check_finite(&row, m, i)?;
+            }
+        }
+        Ok(Array2::from_shape_vec((rows.n(), d), table).expect("n rows of d"))
     }
 
     /// The cluster of each raw row.

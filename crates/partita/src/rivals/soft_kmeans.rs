@@ -10,12 +10,14 @@ use crate::linear::{kernel, vector};
 use crate::report::{Observer, StopReason};
 use crate::rng::{Stream, stream};
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 /// Rows of one piece of work, the same for any number of threads.
 const PIECE: usize = 256;
 
 /// Options of soft K-means.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SoftKMeans {
     /// Number of clusters.
     pub k: usize,
@@ -37,7 +39,7 @@ impl SoftKMeans {
 }
 
 /// Centres that share rows.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SoftCentres {
     /// Row-major `[k, m]`.
     pub centres: Vec<f32>,

@@ -259,7 +259,7 @@ impl<'a> Run<'a> {
 }
 
 /// The teacher of the best head.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TemiHead {
     /// Takes prepared rows.
     pub network: Network,

@@ -5,6 +5,7 @@ use crate::rivals::parts::{dot, inverse_norm, normed, normed_gradient, uniform};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 /// Rows that go through the network together, on one thread.
 const PIECE: usize = 128;
@@ -14,7 +15,7 @@ const UNITS: usize = 128;
 const SPREAD: f64 = 0.02;
 
 /// Sizes of a network.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shape {
     /// Numbers in a row.
     pub m: usize,
@@ -27,7 +28,7 @@ pub struct Shape {
 }
 
 /// The numbers of a network, or their gradients.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Network {
     /// Sizes.
     pub shape: Shape,

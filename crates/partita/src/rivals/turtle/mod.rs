@@ -133,7 +133,7 @@ impl Method for Turtle {
 }
 
 /// The trained task encoders: the mean over the spaces of softmax(W x + b).
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TurtleHead {
     /// Weights `[spaces · k, m]`; a space has zeros at the features of the others.
     pub weight: Vec<f32>,

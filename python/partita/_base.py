@@ -1,0 +1,122 @@
+"""What all estimators share: checks of input, threads, seeds, progress, and how they show themselves."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ._input import FLOATS, as_matrix, native
+from ._progress import Progress
+
+PREPARE = StrOptions({"auto", "none", "centre", "standardise", "l2", "sphere", "floor"})
+WHOLE = Interval(Integral, 1, None, closed="left")
+
+
+class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+    """Base of all estimators; not for direct use."""
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        "n_clusters": [WHOLE],
+        "prepare": [PREPARE],
+        "dims": [StrOptions({"auto", "full"}), WHOLE],
+        "random_state": ["random_state"],
+        "n_jobs": [None, Integral],
+        "verbose": ["verbose"],
+    }
+
+    _model: Any
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float32"]
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_model")
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.n_clusters)
+
+    def _matrix(self, X: Any, *, reset: bool, fewest: int = 1) -> Any:
+        """Check X as scikit-learn does. Values that are not finite are left to the engine, which reads them anyway."""
+        return validate_data(
+            self,
+            as_matrix(X),
+            reset=reset,
+            accept_sparse="csr",
+            dtype=list(FLOATS),
+            ensure_all_finite=self.n_clusters == 1,
+            ensure_min_samples=fewest,
+        )
+
+    def _ask(self, method: str, X: Any) -> Any:
+        """What the trained model says of rows."""
+        check_is_fitted(self)
+        rows = native(self._matrix(X, reset=False))
+        return getattr(self._model, method)(rows, self._threads())
+
+    def _threads(self) -> int:
+        """All cores unless told otherwise; one inside a worker of joblib, whose siblings have the others."""
+        return int(effective_n_jobs(-1 if self.n_jobs is None else self.n_jobs))
+
+    def _seed(self) -> int:
+        if isinstance(self.random_state, Integral):
+            return int(self.random_state)
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
+    def _progress(self) -> AbstractContextManager[Progress | None]:
+        return Progress(type(self).__name__) if self.verbose else nullcontext()
+
+    def _dims(self, sparse: bool = False) -> str | dict[str, int]:
+        return self.dims if isinstance(self.dims, str) else {"exactly": int(self.dims)}
+
+    def _take_report(self, labels: Any, told: dict[str, Any]) -> None:
+        self.labels_ = labels
+        self.loss_ = told["loss"]
+        self.n_iter_ = told["iterations"]
+        self.stop_reason_ = told["stop"]
+        self.report_ = told
+        # What scikit-learn calls the columns of probabilities.
+        self.classes_ = np.arange(self.n_clusters)
+
+    def fit_predict(self, X: Any, y: Any = None, **options: Any) -> Any:
+        """Fit to X and return the cluster of each row.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows to cluster.
+        y : array-like of shape (n_samples,), optional
+            As in ``fit``.
+        **options
+            Passed on to ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Cluster of each row.
+        """
+        return self.fit(X, y, **options).labels_
+
+    def plot(self, X: Any = None, kind: str | None = None, **options: Any) -> Any:
+        """Draw the result; see :func:`partita.plot.plot`."""
+        from .plot import plot
+
+        return plot(self, X, kind, **options)
+
+    def _html_repr(self) -> str:
+        from sklearn.utils import estimator_html_repr
+
+        from ._html import summary
+
+        return estimator_html_repr(self) + (summary(self) if self.__sklearn_is_fitted__() else "")

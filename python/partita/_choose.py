@@ -1,0 +1,113 @@
+"""Choosing the number of clusters without labels."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import _native
+from ._entropy import EntropyClustering
+from ._input import native
+from ._options import options
+from ._progress import Progress
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A number of clusters, and what it rests on.
+
+    Parameters
+    ----------
+    n_clusters : int
+        The most stable number.
+    support : float
+        Share of the splits in which it was the most stable.
+    plausible : list of int
+        Every number whose stability is within two standard errors of the best.
+    candidates : list of dict
+        All that were tried: ``k``, and for each split ``stability``, ``loss`` and ``prediction``.
+
+    Examples
+    --------
+    >>> Choice(3, 1.0, [3], [{"k": 3, "stability": [0.9, 1.0]}]).stability
+    {3: 0.95}
+    """
+
+    n_clusters: int
+    support: float
+    plausible: list[int]
+    candidates: list[dict[str, Any]]
+
+    @property
+    def stability(self) -> dict[int, float]:
+        """Mean stability of each number: the adjusted Rand index of two models on rows that neither saw."""
+        return {c["k"]: float(np.mean(c["stability"])) for c in self.candidates}
+
+
+def choose_k(
+    X: Any,
+    k: Iterable[int] = range(2, 21),
+    *,
+    unequal: bool = False,
+    splits: int = 5,
+    n_init: int = 4,
+    prepare: str = "auto",
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Choice:
+    """Find the number of clusters that different parts of the rows agree on.
+
+    For each number and split, two models are fitted to different rows; K is where they agree most on rows that neither saw.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Rows; at least 7.5 for each cluster of the largest number.
+    k : iterable of int, default=range(2, 21)
+        Numbers to try.
+    unequal : bool, default=False
+        Clusters may differ in size: estimate their sizes in every fit (about ten times slower).
+    splits : int, default=5
+        Random splits of the rows.
+    n_init : int, default=4
+        Independent starts of every fit.
+    prepare, random_state, n_jobs, verbose
+        As in :class:`partita.EntropyClustering`.
+
+    Returns
+    -------
+    Choice
+        The recommendation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partita import choose_k
+    >>> x = np.random.default_rng(0).normal(size=(240, 2)) + np.repeat([[0, 0], [9, 1], [2, 8]], 80, axis=0)
+    >>> choose_k(x, range(2, 6), n_init=2).n_clusters
+    3
+    """
+    models = [
+        EntropyClustering(
+            number, prior="auto" if unequal else None, n_init=n_init, prepare=prepare, random_state=random_state, n_jobs=n_jobs
+        )
+        for number in k
+    ]
+    if not models:
+        raise ValueError("k is empty: give at least two numbers of clusters to choose from")
+    for model in models:
+        model._validate_params()
+    first = models[0]
+    x = first._matrix(X, reset=True)
+    seed = first._seed()
+    given = [json.dumps(options(model, x.shape[0]) | {"seed": seed}) for model in models]
+    tell = Progress("choose_k") if verbose else None
+    found = json.loads(_native.choose_options(native(x), given, int(splits), threads=first._threads(), progress=tell))
+    candidates = found["candidates"]
+    plausible = [candidates[i]["k"] for i in found["plausible"]]
+    return Choice(candidates[found["best"]]["k"], found["support"], plausible, candidates)

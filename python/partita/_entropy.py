@@ -1,0 +1,457 @@
+"""The linear engine: a softmax of a linear map, trained to be decisive and fair."""
+
+from __future__ import annotations
+
+import json
+import os
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+
+from . import _native
+from ._base import WHOLE, Clusterer
+from ._explain import explain
+from ._input import known_labels, native
+from ._one import REPORT as ONE_CLUSTER
+from ._one import OneCluster
+from ._options import INIT, arguments, options
+from ._sizes import limits
+
+_POSITIVE = Interval(Real, 0, None, closed="neither")
+_NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
+_SIZE = Interval(Real, 0, None, closed="neither")
+
+
+class EntropyClustering(Clusterer):
+    """Decisive, fair clusters of rows by a linear softmax model.
+
+    A model σ = softmax(W x + b) is trained to be sure of every row and to use all clusters as much as expected, with wide
+    margins between them: min γ‖W‖² + mean H(σ, y) + λ KL(u‖ȳ) over W, b and pseudo-labels y, for a prior u over the sizes
+    of clusters. The same seed gives the same bits as the command ``partita fit``, whatever the number of threads.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    loss : str, default="strong"
+        ``"strong"`` and ``"weak"`` (fairness KL(u‖ȳ) or KL(ȳ‖u) with pseudo-labels), ``"mi"`` (mutual information; RIM with
+        γ > 0), ``"renyi:ALPHA"``, ``"renyi-labels:ALPHA"``, ``"sela"``, ``"miadm"``, ``"miadm-square"``, ``"miadm-exact"``
+        or ``"hinge"`` (max-margin clustering).
+    lam : float, optional
+        Weight λ of fairness; by default 100 for strong and weak, 10 for renyi-labels, 1 for mi, renyi and miadm. For sela the
+        power of σ, by default 20.
+    gamma : float, optional
+        Weight γ of ‖W‖², in units of mean squared row norm 1; by default 2e-4 / n_clusters.
+    prior : array-like of shape (n_clusters,) or "auto", optional
+        Expected shares of the clusters; equal by default, estimated if ``"auto"``.
+    balance : {"exact"}, optional
+        Give clusters exactly the sizes of the prior (within one row), by moving the rows that lose least.
+    min_size, max_size : float, optional
+        Fewest and most rows of a cluster; below 1, shares of the rows. They hold for ``labels_``, not for ``predict``.
+    prepare : str, default="auto"
+        What is done to rows first: ``"auto"``, ``"none"``, ``"centre"``, ``"standardise"``, ``"l2"``, ``"sphere"`` or
+        ``"floor"``. All that is affine is folded back into the model.
+    dims : int, "auto" or "full", default="auto"
+        Numbers of a row to train on: at most 128 principal components, all features, or how many.
+    init : {"auto", "random", "k-means++", "kmeans"}, default="auto"
+        Where training starts.
+    n_init : int, default=8
+        Independent starts, trained together; the one with the lowest loss is kept.
+    epochs, batch_size : int, optional
+        Passes over the rows, and rows of a batch; by default they adapt to the data.
+    label_solver : {"em", "exact"}, default="em"
+        How pseudo-labels are found.
+    em_iterations : int, default=5
+        EM iterations for the pseudo-labels of a batch.
+    refresh : {"batch", "epoch"}, default="batch"
+        How often pseudo-labels are found anew.
+    optimiser : {"sgd", "adam", "lbfgs"}, default="sgd"
+        How the weights follow the gradient.
+    momentum : float, default=0.0
+        Momentum of sgd.
+    learning_rate : float, optional
+        Learning rate in units of mean squared row norm 1.
+    polish : int, default=0
+        L-BFGS iterations on all rows after training.
+    groups : list of int, optional
+        Widths of groups of features that stand side by side, such as an image's and its text's; each is prepared on its own and
+        has the same weight.
+    warm_start : bool, default=False
+        Start from the model of the last fit, and keep its cluster numbers.
+    max_memory : int, default=2**30
+        Bytes of prepared rows to hold; beyond that they are read anew, batch by batch, with the same result.
+    random_state : int, RandomState instance or None, default=0
+        Seed of all random choices; None draws one.
+    n_jobs : int, optional
+        Threads; all cores by default. The result does not depend on it.
+    verbose : int, default=0
+        Whether to show progress, with tqdm if it is installed.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of each row.
+    coef_ : ndarray of shape (n_clusters, n_features)
+        W, on raw rows; on rows after :attr:`centre_` and the norm if ``normalises_``.
+    intercept_ : ndarray of shape (n_clusters,)
+        b.
+    centre_ : ndarray of shape (n_features,) or None
+        Subtracted from rows before ``coef_``, where that could not be folded into ``intercept_``.
+    normalises_ : bool
+        Whether rows are then divided by their norm.
+    loss_ : float
+        Loss of the chosen start, norm included.
+    n_iter_ : int
+        Steps that the chosen start made.
+    stop_reason_ : {"converged", "finished"}
+        Why training stopped.
+    history_ : ndarray
+        Mean batch loss in each epoch of the chosen start.
+    prior_ : ndarray of shape (n_clusters,)
+        Prior over sizes, as given or as estimated.
+    cluster_sizes_ : ndarray of shape (n_clusters,)
+        Rows in each cluster.
+    classes_ : ndarray of shape (n_clusters,)
+        Numbers of the clusters, for what asks for the columns of ``predict_proba``.
+    report_ : dict
+        All that is known of the fit: decisiveness, fairness, margins, losses of the restarts and their agreement, ailments.
+    n_features_in_ : int
+        Features seen in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if X has names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partita import EntropyClustering
+    >>> x = np.random.default_rng(0).normal(size=(300, 2)) + np.repeat([[0, 0], [9, 0], [0, 9]], 100, axis=0)
+    >>> model = EntropyClustering(n_clusters=3).fit(x)
+    >>> model.cluster_sizes_.tolist()
+    [100, 100, 100]
+    >>> bool(np.all(model.predict(x) == model.labels_))
+    True
+    >>> model.predict_proba(x[:1]).sum().round(6).item()
+    1.0
+
+    Labels that are known for some rows name their clusters:
+
+    >>> y = np.full(300, -1)
+    >>> y[[0, 100, 200]] = [2, 0, 1]
+    >>> EntropyClustering(n_clusters=3).fit(x, y).labels_[[5, 105, 205]].tolist()
+    [2, 0, 1]
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **Clusterer._parameter_constraints,
+        "loss": [str],
+        "lam": [None, _NOT_NEGATIVE],
+        "gamma": [None, _NOT_NEGATIVE],
+        "prior": [None, StrOptions({"auto"}), "array-like"],
+        "balance": [None, StrOptions({"exact"})],
+        "min_size": [None, _SIZE],
+        "max_size": [None, _SIZE],
+        "init": [StrOptions(set(INIT))],
+        "n_init": [WHOLE],
+        "epochs": [None, WHOLE],
+        "batch_size": [None, Interval(Integral, 2, None, closed="left")],
+        "label_solver": [StrOptions({"em", "exact"})],
+        "em_iterations": [WHOLE],
+        "refresh": [StrOptions({"batch", "epoch"})],
+        "optimiser": [StrOptions({"sgd", "adam", "lbfgs"})],
+        "momentum": [Interval(Real, 0, 1, closed="left")],
+        "learning_rate": [None, _POSITIVE],
+        "polish": [Interval(Integral, 0, None, closed="left")],
+        "groups": [None, "array-like"],
+        "warm_start": ["boolean"],
+        "max_memory": [Interval(Integral, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        loss: str = "strong",
+        lam: float | None = None,
+        gamma: float | None = None,
+        prior: Any = None,
+        balance: str | None = None,
+        min_size: float | None = None,
+        max_size: float | None = None,
+        prepare: str = "auto",
+        dims: int | str = "auto",
+        init: str = "auto",
+        n_init: int = 8,
+        epochs: int | None = None,
+        batch_size: int | None = None,
+        label_solver: str = "em",
+        em_iterations: int = 5,
+        refresh: str = "batch",
+        optimiser: str = "sgd",
+        momentum: float = 0.0,
+        learning_rate: float | None = None,
+        polish: int = 0,
+        groups: Any = None,
+        warm_start: bool = False,
+        max_memory: int = 2**30,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.loss = loss
+        self.lam = lam
+        self.gamma = gamma
+        self.prior = prior
+        self.balance = balance
+        self.min_size = min_size
+        self.max_size = max_size
+        self.prepare = prepare
+        self.dims = dims
+        self.init = init
+        self.n_init = n_init
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.label_solver = label_solver
+        self.em_iterations = em_iterations
+        self.refresh = refresh
+        self.optimiser = optimiser
+        self.momentum = momentum
+        self.learning_rate = learning_rate
+        self.polish = polish
+        self.groups = groups
+        self.warm_start = warm_start
+        self.max_memory = max_memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> EntropyClustering:
+        """Cluster the rows of X.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows: numpy (float32 is read in place, float64 and float16 block by block), memory maps, pandas, polars, pyarrow,
+            CPU tensors, scipy sparse matrices.
+        y : array-like of shape (n_samples,), optional
+            Labels that are known for some rows, -1 for the others. They name their clusters, and training follows them. Leave it
+            out if there are none: the truth is not for training.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight of each row. Rows of weight 0 take no part in training.
+
+        Returns
+        -------
+        EntropyClustering
+            The fitted estimator.
+        """
+        self._validate_params()
+        x = self._matrix(X, reset=True, fewest=2)
+        old = getattr(self, "_model", None) if self.warm_start else None
+        if old is not None and (self.coef_.shape != (self.n_clusters, x.shape[1])):
+            old = None
+        return self._train(x, y, sample_weight, old, options(self, x.shape[0]))
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> EntropyClustering:
+        """Go on training with more rows, from where the last fit ended.
+
+        The first call is an ordinary fit. Later ones make one pass over the new rows (or ``epochs``), which alone are asked to
+        have the sizes of the prior; cluster numbers stay.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            New rows.
+        y : array-like of shape (n_samples,), optional
+            Known labels, -1 where unknown.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight of each row.
+
+        Returns
+        -------
+        EntropyClustering
+            The fitted estimator.
+        """
+        self._validate_params()
+        first = not self.__sklearn_is_fitted__()
+        x = self._matrix(X, reset=first, fewest=2)
+        given = options(self, x.shape[0])
+        if first:
+            return self._train(x, y, sample_weight, None, given)
+        given |= {"restarts": 1, "epochs": given["epochs"] or 1, "prior": {"given": self.prior_.tolist()}}
+        return self._train(x, y, sample_weight, self._model, given)
+
+    def _train(self, x: Any, y: Any, sample_weight: Any, start: Any, given: dict[str, Any]) -> EntropyClustering:
+        n = x.shape[0]
+        # With one cluster labels say nothing.
+        known = None if y is None or given["k"] == 1 else known_labels(y, n, given["k"])
+        weights = None
+        used: Any = slice(None)
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, x, dtype=np.float32, ensure_non_negative=True)
+            if not weights.all():
+                used = np.flatnonzero(weights)
+        whole = isinstance(used, slice)
+        if given["k"] == 1:
+            self._model, labels, report = OneCluster(x.shape[1]), np.zeros(n, np.int32), ONE_CLUSTER
+        else:
+            with self._progress() as tell:
+                self._model, labels, told = _native.fit_linear(
+                    native(x if whole else x[used]),
+                    json.dumps(given),
+                    threads=self._threads(),
+                    weights=None if weights is None else weights[used],
+                    known=None if known is None else known[used],
+                    start=start,
+                    like=start,
+                    widths=None if self.groups is None else [int(w) for w in self.groups],
+                    memory=int(self.max_memory),
+                    progress=tell,
+                )
+            report = json.loads(told)
+        self._take_report(labels if whole else self._model.predict(native(x), self._threads()), report)
+        self.history_ = np.asarray(report["trace"])
+        self.cluster_sizes_ = np.bincount(self.labels_, minlength=given["k"])
+        self._take_model()
+        self._give_sizes(x)
+        return self
+
+    def _take_model(self) -> None:
+        self.coef_, self.intercept_ = self._model.affine()
+        self.prior_ = self._model.prior()
+        views = self._model.views()
+        self.normalises_ = any(normalises for _, _, normalises in views)
+        centres = [np.zeros(width, np.float32) if centre is None else centre for width, centre, _ in views]
+        self.centre_ = np.concatenate(centres) if self.normalises_ else None
+
+    def _give_sizes(self, x: Any) -> None:
+        """Replace the labels by those of the sizes that were asked for, if any were."""
+        bounds = limits(self.min_size, self.max_size, x.shape[0])
+        if self.balance is None and bounds is None:
+            return
+        least, most = (None, None) if self.balance or bounds is None else bounds
+        self.labels_ = self._model.predict_sized(native(x), self._threads(), least, most)
+        self.cluster_sizes_ = np.bincount(self.labels_, minlength=self.coef_.shape[0])
+
+    def predict(self, X: Any, *, balance: str | None = None) -> Any:
+        """Assign rows to clusters.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows.
+        balance : {"exact"}, optional
+            Give the clusters of these rows exactly the sizes of the prior.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Cluster of each row.
+        """
+        if balance not in (None, "exact"):
+            raise ValueError(f"balance must be 'exact' or None. Got {balance!r} instead.")
+        return self._ask("predict" if balance is None else "predict_sized", X)
+
+    def predict_proba(self, X: Any) -> Any:
+        """Probabilities of all clusters, float32 of shape (n_samples, n_clusters); rows sum to one."""
+        return self._ask("predict_proba", X)
+
+    def decision_function(self, X: Any) -> Any:
+        """Logits W x + b, float32 of shape (n_samples, n_clusters)."""
+        return self._ask("logits", X)
+
+    def transform(self, X: Any) -> Any:
+        """Probabilities of all clusters, as features for what comes next in a pipeline."""
+        return self.predict_proba(X)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """How decided and fair rows are, without labels: −(mean H(σ) + KL(σ̄‖u))/H(u).
+
+        0 is best; a model that knows nothing has −1. It can be compared across numbers of clusters.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows, best such that were not trained on.
+        y : ignored
+            The truth never selects.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight of each row.
+
+        Returns
+        -------
+        float
+            The score, at most 0.
+        """
+        proba = self.predict_proba(X).astype(np.float64)
+        doubt = -np.sum(proba * np.log(np.maximum(proba, np.finfo(np.float64).tiny)), axis=1)
+        mean = np.average(proba, axis=0, weights=sample_weight)
+        unfairness = np.sum(mean * np.log(np.maximum(mean, np.finfo(np.float64).tiny) / self.prior_))
+        whole = -np.sum(self.prior_ * np.log(self.prior_)) or 1.0
+        return float(-(np.average(doubt, weights=sample_weight) + unfairness) / whole)
+
+    def explain(self, X: Any, row: int | None = None, *, top: int = 10, feature_names: Any = None) -> Any:
+        """Say which features send rows to their clusters.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows.
+        row : int, optional
+            The row to explain. Without it, every cluster is: by what its features add, on average over its rows, to its lead over
+            the average cluster.
+        top : int, default=10
+            Features to name, largest first.
+        feature_names : array-like of shape (n_features,), optional
+            Names; by default those seen in ``fit``, or numbers.
+
+        Returns
+        -------
+        Explanation or list of ClusterPortrait
+            Why the row went where it went, or what defines each cluster.
+        """
+        check_is_fitted(self)
+        x = self._matrix(X, reset=False)
+        return explain(self, x, row, top, feature_names)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file that the command ``partita`` reads too (safetensors)."""
+        check_is_fitted(self)
+        self._model.save(os.fspath(path))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> EntropyClustering:
+        """Read a model written by :meth:`save` or by the command ``partita fit``.
+
+        Labels and the report of the fit are not in the file; everything that takes rows works.
+        """
+        model = _native.LinearModel.load(os.fspath(path))
+        loaded = cls(**arguments(json.loads(model.params())))
+        loaded._model = model
+        loaded._take_model()
+        loaded.n_features_in_ = loaded.coef_.shape[1]
+        loaded.classes_ = np.arange(loaded.n_clusters)
+        return loaded
+
+    def to_onnx(self, path: str | os.PathLike[str] | None = None) -> bytes:
+        """The model as ONNX: float32 rows in, ``label`` (int64) and ``probabilities`` out.
+
+        Parameters
+        ----------
+        path : path-like, optional
+            Where to write it.
+
+        Returns
+        -------
+        bytes
+            The serialised model.
+        """
+        from ._onnx import to_onnx
+
+        content = to_onnx(self)
+        if path is not None:
+            with open(path, "wb") as file:
+                file.write(content)
+        return content

@@ -1,0 +1,63 @@
+"""Max-margin clustering."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._entropy import EntropyClustering
+
+
+class MaxMarginClustering(EntropyClustering):
+    """Max-margin clustering: the hinge loss of nearly fair hard labels.
+
+    :class:`EntropyClustering` with ``loss="hinge"``; all parameters, attributes and methods are the same.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    **options
+        As in :class:`EntropyClustering`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partita import MaxMarginClustering
+    >>> x = np.random.default_rng(0).normal(size=(200, 2)) + np.repeat([[0, 0], [9, 0]], 100, axis=0)
+    >>> MaxMarginClustering(n_clusters=2).fit(x).cluster_sizes_.tolist()
+    [100, 100]
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        lam: float | None = None,
+        gamma: float | None = None,
+        prior: Any = None,
+        prepare: str = "auto",
+        dims: int | str = "auto",
+        init: str = "auto",
+        n_init: int = 8,
+        epochs: int | None = None,
+        batch_size: int | None = None,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            n_clusters,
+            loss="hinge",
+            lam=lam,
+            gamma=gamma,
+            prior=prior,
+            prepare=prepare,
+            dims=dims,
+            init=init,
+            n_init=n_init,
+            epochs=epochs,
+            batch_size=batch_size,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )

@@ -1,0 +1,115 @@
+"""The native half: one call for each thing the engine does."""
+
+from collections.abc import Callable, Sequence
+from os import PathLike
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+__version__: str
+
+_Progress = Callable[[str, float, float | None], object]
+_Sparse = tuple[NDArray[np.float32], NDArray[np.int32], NDArray[np.int64], int]
+_Matrix = NDArray[np.float32] | NDArray[np.float64] | NDArray[np.float16] | _Sparse
+
+@final
+class LinearModel:
+    def predict(self, x: _Matrix, threads: int) -> NDArray[np.int32]: ...
+    def predict_sized(self, x: _Matrix, threads: int, least: int | None = None, most: int | None = None) -> NDArray[np.int32]: ...
+    def predict_proba(self, x: _Matrix, threads: int) -> NDArray[np.float32]: ...
+    def logits(self, x: _Matrix, threads: int) -> NDArray[np.float32]: ...
+    def explain(
+        self, x: _Matrix, row: int
+    ) -> tuple[NDArray[np.float32], int, int, float, NDArray[np.int64], NDArray[np.float64]]: ...
+    def affine(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]: ...
+    def views(self) -> list[tuple[int, NDArray[np.float32] | None, bool]]: ...
+    def average(self) -> NDArray[np.float32]: ...
+    def prior(self) -> NDArray[np.float64]: ...
+    def params(self) -> str: ...
+    def save(self, path: str | PathLike[str]) -> None: ...
+    @staticmethod
+    def load(path: str | PathLike[str]) -> LinearModel: ...
+    @staticmethod
+    def restore(model: bytes, params: str) -> LinearModel: ...
+
+@final
+class RivalModel:
+    def predict_proba(self, x: _Matrix, threads: int) -> NDArray[np.float32]: ...
+    def prepared(self, x: _Matrix, threads: int) -> NDArray[np.float32]: ...
+    def log_likelihood(self, x: _Matrix, threads: int) -> NDArray[np.float64]: ...
+    def parts(self) -> dict[str, Any]: ...
+    @staticmethod
+    def restore(state: bytes) -> RivalModel: ...
+
+def fit_linear(
+    x: _Matrix,
+    options: str,
+    *,
+    threads: int,
+    weights: NDArray[np.float32] | None = None,
+    known: NDArray[np.int32] | None = None,
+    start: LinearModel | None = None,
+    like: LinearModel | None = None,
+    widths: Sequence[int] | None = None,
+    memory: int = ...,
+    progress: _Progress | None = None,
+) -> tuple[LinearModel, NDArray[np.int32], str]: ...
+def fit_rival(
+    x: _Matrix, name: str, options: str, shared: str, *, threads: int, progress: _Progress | None = None
+) -> tuple[RivalModel, NDArray[np.int32], str]: ...
+def solve_labels(
+    log_sigma: NDArray[np.float64],
+    prior: Sequence[float],
+    lam: float,
+    name: str,
+    *,
+    iterations: int | None = None,
+    tolerance: float | None = None,
+    weights: NDArray[np.float64] | None = None,
+    known: NDArray[np.int32] | None = None,
+) -> tuple[NDArray[np.float64], int, float, bool]: ...
+def self_labelled_loss(
+    log_sigma: NDArray[np.float64],
+    prior: Sequence[float],
+    lam: float,
+    name: str,
+    *,
+    iterations: int | None = None,
+    weights: NDArray[np.float64] | None = None,
+    known: NDArray[np.int32] | None = None,
+) -> tuple[float, NDArray[np.float64]]: ...
+def label_scores(
+    truth: NDArray[np.int64], predicted: NDArray[np.int64]
+) -> tuple[float, float, float, list[tuple[int, int | None]]]: ...
+def choose_options(
+    x: _Matrix, candidates: Sequence[str], splits: int, *, threads: int, progress: _Progress | None = None
+) -> str: ...
+def compare_methods(
+    x: _Matrix,
+    methods: Sequence[str],
+    setting: str,
+    seeds: Sequence[int],
+    *,
+    threads: int,
+    truth: NDArray[np.int64] | None = None,
+    progress: _Progress | None = None,
+) -> str: ...
+def methods() -> list[tuple[str, str]]: ...
+def margin_of_labels(
+    x: NDArray[np.float64], labels: Sequence[int], k: int, tolerance: float, max_iterations: int, threads: int
+) -> dict[str, Any]: ...
+def classifier_margins(
+    x: NDArray[np.float64],
+    coef: NDArray[np.float64],
+    intercept: NDArray[np.float64],
+    labels: Sequence[int] | None = None,
+) -> NDArray[np.float64]: ...
+def margin_path(
+    x: NDArray[np.float64],
+    coef: NDArray[np.float64],
+    intercept: NDArray[np.float64],
+    alpha: float,
+    norms: Sequence[float],
+    threads: int,
+) -> list[tuple[float, float, float, float, NDArray[np.float64], NDArray[np.float64]]]: ...

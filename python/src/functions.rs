@@ -1,0 +1,82 @@
+//! Choosing the number of clusters, and comparing methods.
+
+use crate::call::{Watched, run};
+use crate::failure::raised;
+use crate::input::Matrix;
+use crate::linear::{options, to_json};
+use numpy::PyReadonlyArray1;
+use partita::choose::choose;
+use partita::compare::{Contender, Setting, compare};
+use partita::linear::{Dims, Input, Params, Prepare};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use serde::Deserialize;
+
+/// Try candidates, each given by options as JSON; the choice as JSON.
+#[pyfunction]
+#[pyo3(signature = (x, candidates, splits, *, threads, progress=None))]
+fn choose_options<'py>(
+    py: Python<'py>,
+    x: Matrix<'py>,
+    candidates: Vec<String>,
+    splits: usize,
+    threads: usize,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let candidates: Vec<Params> =
+        candidates.iter().map(|given| options(&Params::new(2), given)).collect::<PyResult<_>>()?;
+    let rows = x.rows()?;
+    let choice = run(py, threads, progress.as_ref(), |watch| {
+        choose(&Input::new(&Watched { rows: &*rows, watch }), &candidates, splits, watch)
+    })?;
+    to_json(&choice)
+}
+
+/// What is the same for all methods.
+#[derive(Deserialize)]
+struct Shared {
+    k: usize,
+    restarts: usize,
+    epochs: Option<usize>,
+    prepare: Prepare,
+    dims: Option<Dims>,
+}
+
+/// Run methods, by name, on the same rows from the same seeds; the comparison as JSON.
+#[pyfunction]
+#[pyo3(signature = (x, methods, setting, seeds, *, threads, truth=None, progress=None))]
+#[expect(clippy::too_many_arguments, reason = "one call crosses the seam; its caller names every argument")]
+fn compare_methods<'py>(
+    py: Python<'py>,
+    x: Matrix<'py>,
+    methods: Vec<String>,
+    setting: &str,
+    seeds: Vec<u64>,
+    threads: usize,
+    truth: Option<PyReadonlyArray1<'py, i64>>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let contenders: Vec<Contender> =
+        methods.iter().map(|name| name.parse()).collect::<partita::Result<_>>().map_err(raised)?;
+    let Shared { k, restarts, epochs, prepare, dims } =
+        serde_json::from_str(setting).map_err(|e| PyValueError::new_err(e.to_string()))?;
+    let setting = Setting { k, restarts, epochs, prepare, dims };
+    let truth = truth.as_ref().map(|t| t.as_slice()).transpose()?;
+    let rows = x.rows()?;
+    let found = run(py, threads, progress.as_ref(), |watch| {
+        compare(&Input::new(&Watched { rows: &*rows, watch }), truth, &contenders, &setting, &seeds, watch)
+    })?;
+    to_json(&found)
+}
+
+/// The methods that can be compared, with what each is.
+#[pyfunction]
+fn methods() -> Vec<(&'static str, &'static str)> {
+    Contender::all().map(|(name, _, what)| (name, what)).collect()
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(choose_options, module)?)?;
+    module.add_function(wrap_pyfunction!(compare_methods, module)?)?;
+    module.add_function(wrap_pyfunction!(methods, module)?)
+}

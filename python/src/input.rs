@@ -1,0 +1,114 @@
+//! Arrays as rows: read in place whatever their type and strides, block by block.
+
+use crate::failure::raised;
+use half::f16;
+use ndarray::ArrayView2;
+use numpy::{PyReadonlyArray1, PyReadonlyArray2};
+use partita::Result;
+use partita::rows::Rows;
+use partita::sparse::Csr;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use std::borrow::Cow;
+
+/// A matrix that Python holds.
+pub enum Matrix<'py> {
+    F32(PyReadonlyArray2<'py, f32>),
+    F64(PyReadonlyArray2<'py, f64>),
+    F16(PyReadonlyArray2<'py, f16>),
+    Sparse(Sparse<'py>),
+}
+
+/// The parts of a scipy CSR matrix with columns in order.
+pub struct Sparse<'py> {
+    values: PyReadonlyArray1<'py, f32>,
+    columns: PyReadonlyArray1<'py, i32>,
+    starts: PyReadonlyArray1<'py, i64>,
+    m: usize,
+}
+
+impl<'py> FromPyObject<'_, 'py> for Matrix<'py> {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(array) = object.extract() {
+            Ok(Self::F32(array))
+        } else if let Ok(array) = object.extract() {
+            Ok(Self::F64(array))
+        } else if let Ok(array) = object.extract() {
+            Ok(Self::F16(array))
+        } else if let Ok((values, columns, starts, m)) = object.extract() {
+            Ok(Self::Sparse(Sparse { values, columns, starts, m }))
+        } else {
+            Err(PyTypeError::new_err(
+                "a matrix of float32, float64 or float16 is needed, or the parts of a CSR matrix",
+            ))
+        }
+    }
+}
+
+impl Matrix<'_> {
+    /// The matrix as rows, which borrow it.
+    pub fn rows(&self) -> PyResult<Box<dyn SharedRows + '_>> {
+        Ok(match self {
+            Self::F32(array) => Box::new(array.as_array()),
+            Self::F64(array) => Box::new(Doubles(array.as_array())),
+            Self::F16(array) => Box::new(Halves(array.as_array())),
+            Self::Sparse(parts) => Box::new(parts.rows().map_err(raised)?),
+        })
+    }
+}
+
+/// Rows that another thread may work on.
+pub trait SharedRows: Rows + Send {}
+
+impl<T: Rows + Send> SharedRows for T {}
+
+impl Sparse<'_> {
+    fn rows(&self) -> Result<Csr<'_>> {
+        let starts = self.starts.as_array().iter().map(|&start| start as usize).collect();
+        Csr::new(starts, cow(&self.columns), cow(&self.values), self.m)
+    }
+}
+
+/// The values where they are, if they stand one after the other.
+fn cow<'a, T: numpy::Element + Copy>(array: &'a PyReadonlyArray1<'_, T>) -> Cow<'a, [T]> {
+    array.as_slice().map_or_else(|_| array.as_array().to_vec().into(), Cow::Borrowed)
+}
+
+/// Rows in double precision, rounded as they are read.
+struct Doubles<'a>(ArrayView2<'a, f64>);
+
+/// Rows in half precision.
+struct Halves<'a>(ArrayView2<'a, f16>);
+
+macro_rules! converted_rows {
+    ($name:ident, $convert:expr) => {
+        impl Rows for $name<'_> {
+            fn n(&self) -> usize {
+                self.0.nrows()
+            }
+            fn m(&self) -> usize {
+                self.0.ncols()
+            }
+            fn read(&self, start: usize, out: &mut [f32]) -> Result<()> {
+                for (i, out) in out.chunks_exact_mut(self.m().max(1)).enumerate() {
+                    let row = self.0.row(start + i);
+                    match row.as_slice() {
+                        Some(row) => $convert(row, out),
+                        None => $convert(&row.to_vec(), out),
+                    }
+                }
+                Ok(())
+            }
+        }
+    };
+}
+
+converted_rows!(Doubles, |row: &[f64], out: &mut [f32]| {
+    out.iter_mut().zip(row).for_each(|(out, v)| *out = *v as f32);
+});
+// The crate converts whole slices with the processor's own instructions.
+converted_rows!(Halves, |row: &[f16], out: &mut [f32]| half::slice::HalfFloatSliceExt::convert_to_f32_slice(
+    row, out
+));

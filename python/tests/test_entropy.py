@@ -1,0 +1,174 @@
+"""EntropyClustering by itself."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+import partita
+from partita import EntropyClustering, MaxMarginClustering, metrics
+
+LOSSES = ["strong", "weak", "mi", "renyi:2", "renyi-labels:2", "sela", "miadm-square", "hinge"]
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_every_loss_separates_blobs(blobs, loss):
+    x, y = blobs
+    model = EntropyClustering(4, loss=loss).fit(x)
+    assert metrics.accuracy(y, model.labels_) > 0.99
+    assert np.array_equal(model.predict(x), model.labels_)
+
+
+def test_attributes_tell_what_was_done(digits):
+    x, _ = digits
+    model = EntropyClustering(10).fit(x)
+    assert model.coef_.shape == (10, 64) and model.intercept_.shape == (10,)
+    assert model.cluster_sizes_.sum() == 1797 == len(model.labels_)
+    assert model.stop_reason_ == "finished" and np.isfinite(model.loss_)
+    assert model.history_.size > 1 and model.history_[-1] < model.history_[0]
+    assert model.report_["restarts"] and 0 <= model.report_["agreement"] <= 1
+    assert isinstance(repr(model), str)
+
+
+def test_the_number_of_steps_is_the_true_one(blobs):
+    x, _ = blobs
+    # 400 rows in batches of 100, twice over, and 40 steps of refinement.
+    assert EntropyClustering(4, epochs=2, batch_size=100).fit(x).n_iter_ == 2 * 4 + 40
+    few = EntropyClustering(4, optimiser="lbfgs").fit(x)
+    assert few.stop_reason_ == "converged" and 0 < few.n_iter_ < 200
+
+
+def test_decisions_are_those_of_the_coefficients(digits):
+    x, _ = digits
+    for prepare in ("centre", "sphere"):
+        model = EntropyClustering(10, prepare=prepare, n_init=2).fit(x)
+        rows = x.astype(np.float64)
+        if model.normalises_:
+            rows = rows - model.centre_
+            rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+        logits = rows @ model.coef_.T.astype(np.float64) + model.intercept_
+        assert np.abs(logits - model.decision_function(x)).max() < 2e-2
+        proba = model.predict_proba(x)
+        assert np.allclose(proba.sum(axis=1), 1, atol=1e-5)
+        assert np.array_equal(proba.argmax(axis=1), model.labels_)
+        softmax = np.exp(logits - logits.max(axis=1, keepdims=True))
+        assert np.abs(softmax / softmax.sum(axis=1, keepdims=True) - proba).max() < 1e-2
+
+
+def test_the_same_seed_gives_the_same_bits_for_any_number_of_threads(digits):
+    x, _ = digits
+    one, two, other = (EntropyClustering(10, random_state=s, n_jobs=j).fit(x) for s, j in [(5, 1), (5, 2), (6, 1)])
+    assert np.array_equal(one.labels_, two.labels_) and np.array_equal(one.coef_, two.coef_)
+    assert not np.array_equal(one.coef_, other.coef_)
+    state = np.random.RandomState(0)
+    drawn = [EntropyClustering(10, random_state=state, n_init=1).fit(x).coef_ for _ in range(2)]
+    assert not np.array_equal(*drawn)
+
+
+def test_known_labels_name_their_clusters(digits):
+    x, y = digits
+    known = np.where(np.random.default_rng(0).random(len(y)) < 0.05, y, -1)
+    model = EntropyClustering(10).fit(x, known)
+    assert np.mean(model.labels_ == y) > 0.85
+    as_floats = np.where(known < 0, np.nan, known.astype(float))
+    assert np.array_equal(EntropyClustering(10).fit(x, as_floats).labels_, model.labels_)
+
+
+@pytest.mark.parametrize(
+    ("known", "words"),
+    [
+        (np.full(400, 4), "label of row 0 is 4"),
+        (np.full(400, -2), "label of row 0 is -2"),
+        (np.full(400, 0.5), "Unknown label type"),
+        (np.zeros(3, int), r"inconsistent numbers of samples: \[400, 3\]"),
+        (np.array(["a"] * 400), "Unknown label type"),
+    ],
+)
+def test_labels_that_cannot_be_are_refused(blobs, known, words):
+    with pytest.raises(ValueError, match=words):
+        EntropyClustering(4).fit(blobs[0], known)
+
+
+def test_rows_of_no_weight_take_no_part(blobs):
+    x, y = blobs
+    spoiled = np.vstack([x, np.full((50, 5), 1e4, np.float32)])
+    weights = np.r_[np.ones(400), np.zeros(50)]
+    model = EntropyClustering(4).fit(spoiled, sample_weight=weights)
+    assert np.array_equal(model.labels_[:400], EntropyClustering(4).fit(x, sample_weight=np.ones(400)).labels_)
+    assert len(model.labels_) == 450
+
+
+def test_heavy_rows_count_for_more(blobs):
+    x, y = blobs
+    weights = np.where(y == 0, 30.0, 1.0)
+    plain, heavy = EntropyClustering(4).fit(x), EntropyClustering(4).fit(x, sample_weight=weights)
+    assert not np.allclose(plain.coef_, heavy.coef_)
+
+
+def test_priors_and_limits_shape_the_sizes():
+    rng = np.random.default_rng(0)
+    x = np.concatenate([rng.normal(size=(n, 2)) + m for n, m in [(300, (0, 0)), (60, (12, 0)), (40, (0, 12))]])
+    given = EntropyClustering(3, prior=[0.75, 0.15, 0.1]).fit(x)
+    assert sorted(given.cluster_sizes_) == [40, 60, 300]
+    assert sorted(EntropyClustering(3, prior="auto").fit(x).cluster_sizes_) == [40, 60, 300]
+    exact = EntropyClustering(3, balance="exact").fit(x)
+    assert sorted(exact.cluster_sizes_) == [133, 133, 134]
+    assert sorted(np.bincount(exact.predict(x, balance="exact"))) == [133, 133, 134]
+    limited = EntropyClustering(3, min_size=80, max_size=0.5).fit(x)
+    assert limited.cluster_sizes_.min() >= 80 and limited.cluster_sizes_.max() <= 200
+    with pytest.raises(ValueError, match="cannot be split"):
+        EntropyClustering(3, min_size=200).fit(x)
+    with pytest.raises(ValueError, match="prior must be 3 positive numbers"):
+        EntropyClustering(3, prior=[0.5, 0.5]).fit(x)
+
+
+def test_partial_fit_goes_on_and_keeps_the_numbers(digits):
+    x, y = digits
+    model = EntropyClustering(10).partial_fit(x[:900])
+    before = model.predict(x)
+    first = model.coef_.copy()
+    model.partial_fit(x[900:])
+    assert len(model.labels_) == 897 and not np.array_equal(model.coef_, first)
+    assert np.mean(model.predict(x) == before) > 0.9
+
+
+def test_a_warm_start_keeps_the_numbers(digits):
+    x, _ = digits
+    model = EntropyClustering(10, warm_start=True, random_state=0).fit(x)
+    labels = model.labels_
+    model.set_params(random_state=1, n_init=1).fit(x)
+    assert np.mean(model.labels_ == labels) > 0.9
+    cold = EntropyClustering(10, random_state=1, n_init=1).fit(x)
+    assert np.mean(cold.labels_ == labels) < 0.9
+    assert model.set_params(n_clusters=4).fit(x).coef_.shape == (4, 64)
+
+
+def test_one_cluster_holds_everything(blobs):
+    model = EntropyClustering(1).fit(blobs[0])
+    assert model.labels_.max() == 0 and model.predict_proba(blobs[0]).min() == 1
+    assert model.score(blobs[0]) == 0
+
+
+def test_more_decided_rows_have_a_higher_score(blobs):
+    x, _ = blobs
+    model = EntropyClustering(4).fit(x)
+    noise = np.random.default_rng(0).normal(size=x.shape).astype(np.float32) * x.std()
+    assert -1.5 < model.score(noise) < model.score(x) <= 0
+
+
+def test_groups_of_features_are_prepared_on_their_own(blobs):
+    x, y = blobs
+    loud = np.hstack([x, 1e4 * np.random.default_rng(0).normal(size=(400, 3)).astype(np.float32)])
+    assert metrics.accuracy(y, EntropyClustering(4, groups=[5, 3], prepare="centre").fit(loud).labels_) > 0.9
+
+
+def test_what_was_not_fitted_says_so(blobs):
+    with pytest.raises(NotFittedError):
+        EntropyClustering(4).predict(blobs[0])
+    with pytest.raises(NotFittedError):
+        MaxMarginClustering(4).explain(blobs[0])
+
+
+def test_importing_names_that_are_not_there_fails():
+    with pytest.raises(AttributeError, match="no attribute"):
+        partita.Nothing  # noqa: B018
+    assert "EntropyClustering" in dir(partita)

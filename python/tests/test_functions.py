@@ -1,0 +1,134 @@
+"""Functions beside the estimators, against scikit-learn, scipy and their own definitions."""
+
+import numpy as np
+import pytest
+from sklearn import cluster, mixture
+from sklearn import metrics as reference
+from sklearn.svm import SVC
+
+from partita import GaussianMixture, KMeans, choose_k, compare, margin, methods, metrics, pseudo_labels
+
+
+def test_scores_are_scikit_learns(digits):
+    rng = np.random.default_rng(0)
+    truth = digits[1]
+    predicted = np.where(rng.random(len(truth)) < 0.3, rng.integers(0, 12, len(truth)), truth + 5)
+    found = metrics.scores(truth, predicted)
+    assert found.nmi == pytest.approx(reference.normalized_mutual_info_score(truth, predicted), abs=1e-12)
+    assert found.ari == pytest.approx(reference.adjusted_rand_score(truth, predicted), abs=1e-12)
+    matched = metrics.matching(truth, predicted)
+    assert found.acc == pytest.approx(np.mean([matched.get(int(p)) == t for t, p in zip(truth, predicted, strict=True)]))
+    counts, classes, clusters = metrics.confusion(truth, predicted)
+    assert counts.sum() == len(truth) and np.trace(counts) == round(found.acc * len(truth))
+    with pytest.raises(ValueError, match="inconsistent"):
+        metrics.scores([0, 1], [0])
+    with pytest.raises(ValueError, match="1D"):
+        metrics.scores([[0, 1]], [0])
+
+
+def test_kmeans_is_as_good_as_scikit_learns(digits):
+    x, _ = digits
+    ours, theirs = KMeans(10, n_init=8).fit(x), cluster.KMeans(10, n_init=8, random_state=0).fit(x)
+    assert ours.inertia_ < 1.002 * theirs.inertia_
+    assert ours.score(x) == pytest.approx(-ours.inertia_, rel=1e-4)
+    one = theirs.__class__(10, init=ours.cluster_centers_.astype(np.float32), n_init=1).fit(x)
+    assert one.inertia_ == pytest.approx(ours.inertia_, rel=1e-4)
+    expected = np.linalg.norm(x[:, None, :] - ours.cluster_centers_[None], axis=2)
+    assert np.abs(ours.transform(x) - expected).max() < 1e-2
+    assert np.array_equal(ours.transform(x).argmin(axis=1), ours.labels_)
+
+
+def test_spherical_kmeans_does_not_see_lengths(blobs):
+    x, _ = blobs
+    lengths = np.random.default_rng(0).uniform(0.1, 9, (400, 1)).astype(np.float32)
+    a, b = (KMeans(4, spherical=True, prepare="none").fit(v) for v in (x, x * lengths))
+    assert metrics.ari(a.labels_, b.labels_) > 0.99
+    assert np.array_equal(a.transform(x).argmin(axis=1), a.labels_)
+
+
+def test_mixtures_are_as_likely_as_scikit_learns(blobs):
+    x, y = blobs
+    ours = GaussianMixture(4).fit(x)
+    theirs = mixture.GaussianMixture(4, random_state=0).fit(x)
+    assert metrics.ari(ours.labels_, theirs.predict(x)) > 0.99
+    assert np.allclose(np.sort(ours.weights_), np.sort(theirs.weights_), atol=1e-3)
+    assert ours.score_samples(x).shape == (400,) and ours.score(x) > ours.score(x + 3)
+
+
+@pytest.mark.parametrize("solver", ["exact", "newton", "weak", "renyi:2", "sela", "miadm-exact", "miadm", "miadm-square", "em"])
+def test_every_solver_gives_labels(solver):
+    rng = np.random.default_rng(0)
+    sigma = rng.dirichlet([0.5] * 4, 200)
+    y = pseudo_labels(sigma, lam=5.0, solver=solver)
+    assert np.allclose(y.sum(axis=1), 1) and y.min() >= 0
+
+
+def test_em_converges_to_the_optimum_that_newton_finds():
+    sigma = np.random.default_rng(0).dirichlet([0.5] * 4, 200)
+    prior = [0.4, 0.3, 0.2, 0.1]
+    exact = pseudo_labels(sigma, prior, 5.0, solver="exact")
+    assert np.abs(pseudo_labels(sigma, prior, 5.0, solver="newton") - exact).max() < 1e-5
+    assert np.abs(pseudo_labels(sigma, prior, 5.0, iterations=20_000) - exact).max() < 1e-5
+
+    def loss(y):
+        mean = y.mean(axis=0)
+        return -(sigma * np.log(y)).sum(axis=1).mean() + 5 * np.sum(prior * np.log(prior / mean))
+
+    assert loss(exact) < loss(pseudo_labels(sigma, prior, 5.0)) < loss(sigma)
+
+
+def test_known_rows_and_weights_enter_pseudo_labels():
+    sigma = np.random.default_rng(0).dirichlet([0.5] * 3, 50)
+    known = np.full(50, -1)
+    known[4] = 2
+    assert pseudo_labels(sigma, known=known)[4].tolist() == [0, 0, 1]
+    twice = pseudo_labels(np.vstack([sigma, sigma[:10]]), solver="exact")[:50]
+    weighted = pseudo_labels(sigma, solver="exact", sample_weight=np.r_[np.full(10, 2.0), np.ones(40)])
+    assert np.abs(twice - weighted).max() < 1e-6
+
+
+def test_the_margin_is_that_of_a_support_vector_machine():
+    rng = np.random.default_rng(1)
+    x = np.vstack([rng.normal(size=(40, 3)), rng.normal(size=(40, 3)) + 6])
+    labels = np.repeat([0, 1], 40)
+    found = margin.of_labels(x, labels)
+    machine = SVC(kernel="linear", C=1e9, tol=1e-9).fit(x, labels)
+    # The multi-class definition is √2 times the distance to the boundary.
+    assert found.separated and found.margin == pytest.approx(np.sqrt(2) / np.linalg.norm(machine.coef_), rel=1e-5)
+    assert set(found.support) == set(machine.support_)
+    signed = margin.signed(x, found.coef, found.intercept, labels)
+    assert signed.min() == pytest.approx(found.margin) == margin.unsigned(x, found.coef, found.intercept).min()
+    assert not margin.of_labels(x, rng.permutation(labels)).separated
+
+
+def test_the_path_ends_at_the_widest_margin():
+    x = np.array([[0.0, 0.3], [1.0, -0.5], [4.0, 0.0], [5.0, 1.5]])
+    widest = margin.of_labels(x, [0, 0, 1, 1])
+    steps = margin.path(x, [[-1.0, 0.5], [1.0, -0.5]], [2.5, -2.5], norms=np.geomspace(5, 1000, 8) / widest.margin)
+    assert [s.margin for s in steps] == sorted(s.margin for s in steps)
+    assert 0.99 * widest.margin < steps[-1].margin <= widest.margin * (1 + 1e-9)
+
+
+def test_k_is_chosen_where_parts_agree():
+    # At equal distances, so that no two of the groups belong together.
+    x = np.random.default_rng(0).normal(size=(300, 4)) + np.repeat(9 * np.eye(3, 4), 100, axis=0)
+    choice = choose_k(x, range(2, 6), n_init=2)
+    assert choice.n_clusters == 3 and 3 in choice.plausible
+    assert max(choice.stability, key=choice.stability.get) == 3
+    with pytest.raises(ValueError, match="at least 2"):
+        choose_k(x, [3])
+    with pytest.raises(ValueError, match="empty"):
+        choose_k(x, [])
+
+
+def test_methods_are_compared_and_failures_told(blobs):
+    x, y = blobs
+    found = compare(x, 4, y, methods=["ours", "kmeans", "gmm-full"], seeds=[3, 4])
+    assert [row["method"] for row in found.rows()] == ["ours", "kmeans", "gmm-full"]
+    assert all(row["ACC"] > 0.99 for row in found.rows())
+    assert [run["seed"] for run in found.results[0]["runs"]] == [3, 4]
+    assert "| ours |" in str(found) and "<td>kmeans</td>" in found._repr_html_()
+    assert "silhouette" in compare(x, 4, methods=["kmeans"], seeds=2).rows()[0]
+    assert len(methods()) >= 27
+    with pytest.raises(ValueError, match="method = k-means"):
+        compare(x, 4, methods=["k-means"])

@@ -1,0 +1,71 @@
+"""Models in files: the command's, and ONNX."""
+
+import json
+import subprocess
+
+import numpy as np
+import pytest
+
+from partita import EntropyClustering
+
+
+def run(command, *arguments):
+    return subprocess.run([command, *map(str, arguments)], capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16])
+@pytest.mark.parametrize("seed", [0, 7])
+def test_labels_are_those_of_the_command(command, digits, tmp_path, dtype, seed):
+    x = digits[0].astype(dtype)
+    np.save(tmp_path / "x.npy", x)
+    labels = tmp_path / "labels.npy"
+    told = json.loads(run(command, "fit", tmp_path / "x.npy", "-k", 10, "--seed", seed, "--labels-out", labels, "--json"))
+    model = EntropyClustering(10, random_state=seed).fit(x)
+    assert np.array_equal(np.load(labels), model.labels_)
+    assert told["loss"] == model.loss_ and told["iterations"] == model.n_iter_
+    assert told["params"] == json.loads(model._model.params())
+
+
+@pytest.mark.parametrize("options", [{"prepare": "l2"}, {"prepare": "standardise"}, {"dims": 12, "prior": [0.1] * 10}])
+def test_files_go_both_ways(command, digits, tmp_path, options):
+    x, _ = digits
+    np.save(tmp_path / "x.npy", x)
+    model = EntropyClustering(10, n_init=2, **options).fit(x)
+    model.save(tmp_path / "python.safetensors")
+    run(command, "predict", tmp_path / "python.safetensors", tmp_path / "x.npy", "-o", tmp_path / "labels.npy")
+    assert np.array_equal(np.load(tmp_path / "labels.npy"), model.labels_)
+
+    run(command, "fit", tmp_path / "x.npy", "-k", 10, "--restarts", 2, "-o", tmp_path / "command.safetensors")
+    loaded = EntropyClustering.load(tmp_path / "command.safetensors")
+    assert np.array_equal(loaded.predict(x), EntropyClustering(10, n_init=2).fit(x).labels_)
+    assert loaded.get_params() == EntropyClustering(10, n_init=2).get_params()
+
+
+def test_a_loaded_model_has_its_options_and_can_go_on(digits, tmp_path):
+    x, _ = digits
+    model = EntropyClustering(10, gamma=3e-5, lam=50, init="k-means++", n_init=3, optimiser="adam", random_state=4).fit(x)
+    model.save(tmp_path / "model.safetensors")
+    loaded = EntropyClustering.load(tmp_path / "model.safetensors")
+    assert loaded.get_params() == model.get_params()
+    assert np.array_equal(loaded.predict_proba(x), model.predict_proba(x))
+    loaded.partial_fit(x[:500])
+    assert np.mean(loaded.predict(x) == model.labels_) > 0.9
+
+
+@pytest.mark.parametrize("options", [{}, {"prepare": "centre"}, {"groups": [30, 34]}, {"prepare": "l2"}])
+def test_onnx_gives_the_same_labels_and_probabilities(digits, tmp_path, options):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    x, _ = digits
+    model = EntropyClustering(10, n_init=2, **options).fit(x)
+    content = model.to_onnx(tmp_path / "model.onnx")
+    assert (tmp_path / "model.onnx").read_bytes() == content
+    session = onnxruntime.InferenceSession(content, providers=["CPUExecutionProvider"])
+    label, proba = session.run(["label", "probabilities"], {"X": x})
+    assert np.mean(label == model.labels_) > 0.999
+    assert np.abs(proba - model.predict_proba(x)).max() < 1e-2
+
+
+def test_onnx_passes_the_checker(digits):
+    onnx = pytest.importorskip("onnx")
+    model = EntropyClustering(10, n_init=1).fit(digits[0])
+    onnx.checker.check_model(onnx.load_from_string(model.to_onnx()), full_check=True)
