@@ -7,6 +7,9 @@ use partita::linear::{Dims, Init, Loss, Prepare, Refresh};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
+/// Independent starts of a fit, if nothing else is said.
+pub const RESTARTS: usize = 8;
+
 /// Cluster by deciding: decisive, fair, max-margin clusters of feature vectors, without labels.
 #[derive(Debug, Parser)]
 #[command(name = "partita", version, propagate_version = true, max_term_width = 100)]
@@ -198,7 +201,7 @@ pub struct FitArgs {
     #[arg(long, value_name = "FILE.npy", value_hint = ValueHint::FilePath)]
     pub proba_out: Option<PathBuf>,
     /// Independent starts, trained together; the one with the lowest loss is kept
-    #[arg(long, short, default_value_t = 8, value_name = "R")]
+    #[arg(long, short, default_value_t = RESTARTS, value_name = "R")]
     pub restarts: usize,
     /// Seed of all random choices: the same seed gives the same bits
     #[arg(long, short, default_value_t = 0, value_name = "S")]
@@ -262,6 +265,9 @@ pub struct DeepArgs {
     /// Clusters of its over-clustering heads [default: 5 K]
     #[arg(long, requires = "iic", value_name = "CLUSTERS")]
     pub over: Option<usize>,
+    /// SCAN, with the epochs of contrast, of clusters of neighbours, and of self-labels: 100,30,10
+    #[arg(long, requires = "augment", conflicts_with = "iic", value_name = "A,B,C", value_delimiter = ',')]
+    pub scan: Option<Vec<usize>>,
     /// Weights to start from: a PyTorch state dict or .safetensors
     #[arg(long, requires = "net", value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub init_weights: Option<PathBuf>,

@@ -19,7 +19,7 @@ fn main() -> ExitCode {
         Err(error) => {
             let code = failure::code(&error);
             match code {
-                failure::INTERRUPTED => eprintln!("partita: interrupted; no file was written"),
+                failure::INTERRUPTED => eprintln!("partita: interrupted; no result was written"),
                 _ => eprintln!("partita: {}", failure::message(&error)),
             }
             ExitCode::from(code)

@@ -110,7 +110,7 @@ fn control_c_stops_a_fit_that_leaves_nothing() {
         assert!(began.elapsed() < Duration::from_secs(5));
         assert_eq!(output.status.code(), Some(INTERRUPTED));
         let message = String::from_utf8(output.stderr).unwrap();
-        assert!(message.contains("interrupted") && message.contains("no file was written"), "{message}");
+        assert!(message.contains("interrupted") && message.contains("no result was written"), "{message}");
         assert!(output.stdout.is_empty());
         assert_eq!(lab.files(), before);
     }

@@ -1,4 +1,4 @@
-//! Seconds of a training step; `bench/deep.py` is the same in PyTorch. An argument sets the number of threads.
+//! Seconds of a training step; `bench/deep.py` is the same in PyTorch. Arguments: the number of threads, and a network.
 
 use burn::tensor::{Device, Tensor, activation::log_softmax};
 use partita_deep::nets::{Classifier, Net};
@@ -13,6 +13,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for (net, shape) in
         [(Net::Mlp, [250, 1, 28, 28]), (Net::Vgg4, [250, 1, 24, 24]), (Net::Resnet18Cifar, [64, 3, 32, 32])]
     {
+        if std::env::args().nth(2).is_some_and(|only| only != net.to_string()) {
+            continue;
+        }
         let seconds = pool.install(|| step(net, shape))?;
         println!("{:<20} {seconds:.4} s", format!("{net} {}", shape[0]));
     }

@@ -27,6 +27,18 @@ pub enum DeepError {
         /// Why not.
         problem: &'static str,
     },
+    /// Training would need more memory than there is.
+    #[error(
+        "training needs about {} of memory, and {} are free; give --batch {advice}, smaller images with --size, or a smaller network", gigabytes(*need), gigabytes(*free)
+    )]
+    Memory {
+        /// Bytes that are needed.
+        need: u64,
+        /// Bytes that are free.
+        free: u64,
+        /// Images of a batch that fit, or a word on how few.
+        advice: usize,
+    },
     /// Not weights, or broken ones.
     #[error("{} cannot be read as weights: {problem}; give a PyTorch state dict (.pt, .pth) or .safetensors", path.display())]
     Weights {
@@ -79,3 +91,7 @@ pub enum DeepError {
 
 /// Shorthand for results of this crate.
 pub type Result<T> = std::result::Result<T, DeepError>;
+
+fn gigabytes(bytes: u64) -> String {
+    format!("{:.1} GB", bytes as f64 / 1e9)
+}

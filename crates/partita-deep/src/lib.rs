@@ -15,6 +15,7 @@ pub mod device;
 pub mod embed;
 mod error;
 pub mod images;
+mod kernels;
 pub mod losses;
 pub mod nets;
 pub mod optimise;

@@ -4,10 +4,12 @@
 //! graph as a constant, so that the network descends exactly what the linear engine descends. What compares two views
 //! of the same images is written in tensors here.
 
+mod contrast;
 mod iic;
 mod pairs;
 mod vat;
 
+pub use contrast::{contrast, neighbours};
 pub use iic::iic;
 pub use pairs::{kl, symmetric_kl};
 pub use vat::Vat;

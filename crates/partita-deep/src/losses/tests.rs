@@ -67,6 +67,30 @@ fn iic_oracle(z: &[f64], other: &[f64]) -> f64 {
     -cells.map(|(c, k)| joint(c, k) * (joint(c, k) / (margin(c) * margin(k))).ln()).sum::<f64>()
 }
 
+/// SimCLR's loss by its definition, at temperature ½.
+fn contrast_oracle(z: &[f64], other: &[f64]) -> f64 {
+    let rows: Vec<&[f64]> = z.chunks_exact(K).chain(other.chunks_exact(K)).collect();
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let likeness = |i: usize, j: usize| {
+        let (a, b) = (rows[i], rows[j]);
+        2.0 * dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
+    };
+    let of = |i: usize| {
+        let others = (0..2 * N).filter(|&j| j != i).map(|j| likeness(i, j).exp()).sum::<f64>();
+        others.ln() - likeness(i, (i + N) % (2 * N))
+    };
+    (0..2 * N).map(of).sum::<f64>() / (2 * N) as f64
+}
+
+/// SCAN's loss by its definition, with weight 5.
+fn neighbours_oracle(z: &[f64], other: &[f64]) -> f64 {
+    let (p, q) = (sigma(z), sigma(other));
+    let alike = |i: usize| (0..K).map(|c| p[i * K + c] * q[i * K + c]).sum::<f64>().ln();
+    let mean = |c: usize| (0..N).map(|i| p[i * K + c]).sum::<f64>() / N as f64;
+    let entropy = -(0..K).map(|c| mean(c) * mean(c).ln()).sum::<f64>();
+    -(0..N).map(alike).sum::<f64>() / N as f64 - 5.0 * entropy
+}
+
 fn check(loss: fn(Tensor<2>, Tensor<2>) -> Tensor<1>, oracle: Oracle) {
     let (a, b) = (numbers(1), numbers(5));
     let (z, other) = (leaf(&a), leaf(&b));
@@ -98,6 +122,8 @@ fn divergences_of_views_have_the_right_values_and_gradients() {
     check(kl, kl_oracle);
     check(symmetric_kl, |a, b| kl_oracle(a, b) + kl_oracle(b, a));
     check(iic, iic_oracle);
+    check(|a, b| contrast(a, b, 0.5), contrast_oracle);
+    check(|a, b| neighbours(a, b, 5.0), neighbours_oracle);
 }
 
 #[test]

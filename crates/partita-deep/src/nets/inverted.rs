@@ -22,9 +22,9 @@ pub struct InvertedNet {
 }
 
 /// One line of the papers' tables: widening, channels, blocks, kernel, stride of the first block.
-type Stage = (usize, usize, usize, usize, usize);
+pub(super) type Stage = (usize, usize, usize, usize, usize);
 
-const MOBILENET_V2: [Stage; 7] = [
+pub(super) const MOBILENET_V2: [Stage; 7] = [
     (1, 16, 1, 3, 1),
     (6, 24, 2, 3, 2),
     (6, 32, 3, 3, 2),
@@ -34,7 +34,7 @@ const MOBILENET_V2: [Stage; 7] = [
     (6, 320, 1, 3, 1),
 ];
 
-const EFFICIENTNET_LITE0: [Stage; 7] = [
+pub(super) const EFFICIENTNET_LITE0: [Stage; 7] = [
     (1, 16, 1, 3, 1),
     (6, 24, 2, 3, 2),
     (6, 40, 2, 5, 2),

@@ -1,9 +1,10 @@
 //! What the networks share: a convolution with its normalisation, and the end of a feature extractor.
 
+use crate::kernels::{convolve, normalise};
 use burn::module::Module;
 use burn::nn::conv::{Conv2d, Conv2dConfig};
 use burn::nn::{BatchNorm, BatchNormConfig, Initializer, Linear, LinearConfig, PaddingConfig2d};
-use burn::tensor::{Device, Tensor, activation};
+use burn::tensor::{Device, Tensor};
 
 /// A convolution without bias, then batch normalisation.
 #[derive(Module, Debug)]
@@ -80,7 +81,7 @@ impl ConvBn {
     /// # Shapes
     /// `[n, channels, h, w]` to `[n, channels', h', w']`.
     pub fn forward(&self, x: Tensor<4>) -> Tensor<4> {
-        self.bn.forward(self.conv.forward(x))
+        normalise(&self.bn, convolve(&self.conv, x), false)
     }
 
     /// The two and min(max(·, 0), 6).
@@ -90,7 +91,7 @@ impl ConvBn {
 
     /// The two and max(·, 0).
     pub fn relu(&self, x: Tensor<4>) -> Tensor<4> {
-        activation::relu(self.forward(x))
+        normalise(&self.bn, convolve(&self.conv, x), true)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Networks: features of images, and linear heads on them.
 
 mod inverted;
+mod kept;
 mod layers;
 mod plain;
 mod resnet;

@@ -1,6 +1,7 @@
 //! ResNet-18 and ResNet-50 with torchvision's names.
 
 use super::layers::{ConvBn, Shape, global_mean, norm};
+use crate::kernels::{convolve, normalise};
 use burn::module::Module;
 use burn::nn::BatchNorm;
 use burn::nn::PaddingConfig2d;
@@ -82,7 +83,7 @@ impl ResNet {
     /// # Shapes
     /// `[n, channels, h, w]` to `[n, 512]` or `[n, 2048]`.
     pub fn forward(&self, x: Tensor<4>) -> Tensor<2> {
-        let mut x = relu(self.bn1.forward(self.conv1.forward(x)));
+        let mut x = normalise(&self.bn1, convolve(&self.conv1, x), true);
         if let Some(pool) = &self.pool {
             x = pool.forward(x);
         }
@@ -114,10 +115,10 @@ impl Residual {
             Some(downsample) => downsample.forward(x.clone()),
             None => x.clone(),
         };
-        let mut h = relu(self.bn1.forward(self.conv1.forward(x)));
-        h = self.bn2.forward(self.conv2.forward(h));
+        let mut h = normalise(&self.bn1, convolve(&self.conv1, x), true);
+        h = normalise(&self.bn2, convolve(&self.conv2, h), self.third.is_some());
         if let Some(third) = &self.third {
-            h = third.forward(relu(h));
+            h = third.forward(h);
         }
         relu(h + short)
     }

@@ -1,12 +1,16 @@
 //! Deep clustering: a network trained on images, with the core's losses and what compares views.
 
 mod checkpoint;
+mod forecast;
 mod model;
 mod params;
+mod scan;
 mod step;
+mod views;
 
 pub use model::DeepModel;
 pub use params::{Aim, Params};
+pub use scan::{Scan, scan};
 
 use crate::embed::Normalise;
 use crate::error::{DeepError, Result};
@@ -49,10 +53,29 @@ pub struct Input<'a> {
     pub known: Option<&'a [i32]>,
     /// Weights to start the backbone from.
     pub start: Option<&'a StateDict>,
+    /// A trained network to start from: its backbone, and its heads where they fit.
+    pub begin: Option<&'a DeepModel>,
+    /// Neighbours of each image, as many for all, for an aim that takes them.
+    pub neighbours: &'a [u32],
     /// Where the state after every epoch is kept.
     pub checkpoint: Option<&'a Path>,
     /// Go on from the checkpoint, if it is there.
     pub resume: bool,
+}
+
+impl<'a> Input<'a> {
+    /// Images, and nothing else.
+    pub fn new(pixels: &'a Pixels) -> Self {
+        Self {
+            pixels,
+            known: None,
+            start: None,
+            begin: None,
+            neighbours: &[],
+            checkpoint: None,
+            resume: false,
+        }
+    }
 }
 
 /// A run of training.
@@ -60,6 +83,7 @@ pub struct Trainer<'a> {
     params: Params,
     pixels: &'a Pixels,
     known: Option<&'a [i32]>,
+    neighbours: &'a [u32],
     model: Classifier,
     adam: Adam,
     normalise: Normalise,
@@ -91,6 +115,8 @@ pub fn fit(
     observer: &dyn Observer,
     mut each: impl FnMut(&Epoch, &DeepModel) -> Result<()>,
 ) -> Result<DeepFit> {
+    params.check(input.pixels.len())?;
+    forecast::check(params, input.pixels, forecast::free())?;
     let mut trainer = Trainer::new(input, params, device)?;
     if let Some(path) = input.checkpoint.filter(|path| input.resume && path.exists()) {
         checkpoint::read(&mut trainer, path)?;
@@ -122,6 +148,10 @@ impl<'a> Trainer<'a> {
             model.backbone = weights::load(model.backbone, params.net, start)?;
             normalise = Normalise::of(params.net);
         }
+        if let Some(begin) = input.begin {
+            model = begin.continued(model);
+            normalise = begin.normalise;
+        }
         if params.backbone.rate == 0.0 {
             model.backbone = model.backbone.freeze();
         }
@@ -131,6 +161,7 @@ impl<'a> Trainer<'a> {
             params: params.clone(),
             pixels: input.pixels,
             known: input.known,
+            neighbours: input.neighbours,
             epochs: Vec::new(),
             workspace: Workspace::default(),
             model,
@@ -164,7 +195,7 @@ impl<'a> Trainer<'a> {
             sum.pairs += losses.pairs / batches as f64;
             sum.disturb += losses.disturb / batches as f64;
             let done = (number as f64 + (i + 1) as f64 / batches as f64) / self.params.epochs as f64;
-            let progress = Progress { stage: "training", done, loss: Some(losses.total()) };
+            let progress = Progress { stage: self.params.aim.stage(), done, loss: Some(losses.total()) };
             if observer.progress(progress) == Flow::Stop {
                 return Ok(Flow::Stop);
             }
@@ -176,7 +207,6 @@ impl<'a> Trainer<'a> {
 
     fn judge(&self) -> Judge {
         match self.params.aim {
-            Aim::Iic { .. } => Judge::Views,
             Aim::Core { loss, lambda, solver, refresh } => {
                 let (labels, prior) = (loss.solver(solver, lambda), self.params.prior());
                 match refresh {
@@ -188,6 +218,7 @@ impl<'a> Trainer<'a> {
                     }
                 }
             }
+            _ => Judge::Views,
         }
     }
 

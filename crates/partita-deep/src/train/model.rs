@@ -5,11 +5,11 @@ use crate::embed::Normalise;
 use crate::error::{DeepError, Result};
 use crate::images::{Image, Pixels};
 use crate::nets::{Classifier, ImageShape};
-use crate::weights::{tensors, walk::values};
+use crate::weights::{tensors, walk, walk::values};
 use burn::module::Module;
 use burn::tensor::{Device, Tensor, TensorData};
 use partita::report::{Flow, Observer, Progress};
-use partita_data::safetensors_io::TensorFile;
+use partita_data::safetensors_io::{TensorFile, Values};
 use rayon::prelude::*;
 use std::path::Path;
 
@@ -52,6 +52,35 @@ impl DeepModel {
             }
         }
         Ok(out)
+    }
+
+    /// Features of all images before the heads, row after row, and how many an image has.
+    pub fn features(&self, pixels: &Pixels, observer: &dyn Observer) -> Result<(Vec<f32>, usize)> {
+        let n = pixels.len();
+        let mut out = Vec::new();
+        for start in (0..n).step_by(BATCH) {
+            let rows: Vec<usize> = (start..n.min(start + BATCH)).collect();
+            let x = input(&self.normalise, &rows, self.shape, &self.device, |row| pixels.get(row));
+            out.extend(values(self.net.backbone.forward(x)));
+            let done = (start + rows.len()) as f64 / n as f64;
+            if observer.progress(Progress { stage: "features", done, loss: None }) == Flow::Stop {
+                return Err(partita::Error::Interrupted.into());
+            }
+        }
+        let m = out.len() / n.max(1);
+        Ok((out, m))
+    }
+
+    /// `fresh` with the numbers of this network, where names and shapes agree.
+    pub(super) fn continued(&self, fresh: Classifier) -> Classifier {
+        let own = tensors(&self.net);
+        walk::fill(fresh, &mut |name, shape| {
+            let tensor = own.get(name).filter(|tensor| tensor.shape == shape)?;
+            match &tensor.values {
+                Values::F32(values) => Some(values.clone()),
+                _ => None,
+            }
+        })
     }
 
     fn logits(&self, pixels: &Pixels, rows: &[usize]) -> Tensor<2> {

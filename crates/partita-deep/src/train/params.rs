@@ -30,6 +30,35 @@ pub enum Aim {
         /// Clusters of the over-clustering heads.
         over: usize,
     },
+    /// SCAN's first stage: two views of an image against all others (SimCLR).
+    Contrast {
+        /// Numbers that views are compared by.
+        width: usize,
+        /// What likenesses are divided by.
+        temperature: f64,
+    },
+    /// SCAN's second stage: images share the cluster of their neighbours.
+    Neighbours {
+        /// Weight of the entropy of the mean prediction.
+        entropy: f64,
+    },
+    /// SCAN's third stage: views learn what the network is sure of.
+    Confident {
+        /// Probability from which it is.
+        threshold: f64,
+    },
+}
+
+impl Aim {
+    /// What a progress bar calls it.
+    pub(super) fn stage(&self) -> &'static str {
+        match self {
+            Self::Core { .. } | Self::Iic { .. } => "training",
+            Self::Contrast { .. } => "contrast",
+            Self::Neighbours { .. } => "neighbours",
+            Self::Confident { .. } => "self-labels",
+        }
+    }
 }
 
 /// Options of a deep fit.
@@ -128,7 +157,7 @@ impl Params {
         if self.heads.rate == 0.0 {
             return refuse("the heads must learn: give a learning rate above 0".into());
         }
-        let views = self.pairs > 0.0 || matches!(self.aim, Aim::Iic { .. });
+        let views = self.pairs > 0.0 || !matches!(self.aim, Aim::Core { .. });
         if views && self.augment == Augment::default() {
             return refuse("two equal views teach nothing; say with --augment how they differ".into());
         }
@@ -152,7 +181,8 @@ impl Params {
     /// Clusters of every head.
     pub fn heads(&self) -> Vec<usize> {
         match self.aim {
-            Aim::Core { .. } => vec![self.k],
+            Aim::Core { .. } | Aim::Neighbours { .. } | Aim::Confident { .. } => vec![self.k],
+            Aim::Contrast { width, .. } => vec![width],
             Aim::Iic { heads, over } => [vec![self.k; heads], vec![over; heads]].concat(),
         }
     }

@@ -1,8 +1,7 @@
 //! One step: the loss of a batch, and the network after descending it.
 
 use super::Trainer;
-use super::params::Aim;
-use crate::losses::{core, iic, kl, log_sigma, symmetric_kl, with_gradient};
+use crate::losses::{core, kl, log_sigma, symmetric_kl, with_gradient};
 use crate::weights::walk::values;
 use burn::module::Module;
 use burn::tensor::{Tensor, TensorData};
@@ -14,7 +13,7 @@ pub(super) enum Judge {
     Batch(Box<dyn BatchObjective>),
     /// A loss with labels kept for an epoch, shape `[n, K]`.
     Epoch(SelfLabelled, Vec<f64>),
-    /// Two views.
+    /// Two views of images, or of an image and its neighbour.
     Views,
 }
 
@@ -95,34 +94,15 @@ impl Trainer<'_> {
         }
     }
 
-    /// IIC: an image and its view, through all heads.
-    fn views(&mut self, rows: &[usize], epoch: usize) -> (Tensor<1>, Losses) {
-        let Aim::Iic { heads, .. } = self.params.aim else { unreachable!("only IIC compares heads") };
-        let first = self.model.backbone.forward(self.plain(rows));
-        let second = self.model.backbone.forward(self.view(rows, epoch, 0));
-        let terms = self
-            .model
-            .heads
-            .iter()
-            .map(|head| iic(head.forward(first.clone()), head.forward(second.clone())));
-        let terms: Vec<Tensor<1>> = terms.collect();
-        for (sum, term) in self.head_losses.iter_mut().zip(&terms) {
-            *sum += scalar(term);
-        }
-        let all = Tensor::cat(terms, 0).sum() / heads as f32;
-        let cluster = scalar(&all);
-        (all, Losses { cluster, ..Losses::default() })
-    }
-
     /// The images as they are.
-    fn plain(&self, rows: &[usize]) -> Tensor<4> {
+    pub(super) fn plain(&self, rows: &[usize]) -> Tensor<4> {
         super::model::input(&self.normalise, rows, self.pixels.shape(), &self.device, |row| {
             self.pixels.get(row)
         })
     }
 
     /// View `number` of the images in an epoch.
-    fn view(&self, rows: &[usize], epoch: usize, number: u64) -> Tensor<4> {
+    pub(super) fn view(&self, rows: &[usize], epoch: usize, number: u64) -> Tensor<4> {
         use rayon::prelude::*;
         let [c, h, w] = self.pixels.shape();
         let numbers = rows.par_iter().flat_map_iter(|&row| {
@@ -164,6 +144,6 @@ impl Trainer<'_> {
     }
 }
 
-fn scalar(tensor: &Tensor<1>) -> f64 {
+pub(super) fn scalar(tensor: &Tensor<1>) -> f64 {
     values(tensor.clone()).first().map_or(f64::NAN, |v| f64::from(*v))
 }

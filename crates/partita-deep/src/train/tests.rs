@@ -24,7 +24,7 @@ fn options(net: Net) -> Params {
 }
 
 fn input(pixels: &Pixels) -> Input<'_> {
-    Input { pixels, known: None, start: None, checkpoint: None, resume: false }
+    Input::new(pixels)
 }
 
 use crate::nets::Net;
@@ -158,4 +158,27 @@ fn options_that_cannot_work_are_refused() {
     assert!(refused(Params { pairs: 1.0, ..options(Net::Mlp) }).contains("--augment"));
     assert!(refused(options(Net::Mobilenetv2)).contains("three channels"));
     assert!(refused(Params { disturb: f64::NAN, ..options(Net::Mlp) }).contains("finite"));
+}
+
+#[test]
+fn scan_separates_bars_and_resumes() {
+    let (pixels, truth) = bars(300);
+    let lab = tempfile::tempdir().unwrap();
+    let path = lab.path().join("c.safetensors");
+    let augment = "affine:0.3".parse().unwrap();
+    let params = Params { augment, batch: 100, ..Params::new(2, Net::Vgg4) };
+    let stages = Scan { neighbours: 10, threshold: 0.9, ..Scan::new([6, 8, 3]) };
+    let run = |input: &Input<'_>, stages: &Scan| {
+        scan(input, &params, stages, &Device::flex(), &Silent, |_, _| Ok(())).unwrap()
+    };
+    let whole = run(&input(&pixels), &stages);
+    let proba = whole.model.probabilities(&pixels, &Silent).unwrap();
+    let labels: Vec<i64> = proba.chunks_exact(2).map(|p| i64::from(p[1] > p[0])).collect();
+    assert!(scores(&truth, &labels).unwrap().acc > 0.9);
+    assert_eq!(whole.epochs.len(), 17);
+    // Stopped in the second stage, it goes on there.
+    let kept = Input { checkpoint: Some(&path), resume: true, ..input(&pixels) };
+    let short = Scan { epochs: [6, 8, 1], ..stages };
+    run(&kept, &short);
+    assert_eq!(bits(&run(&kept, &stages)), bits(&whole));
 }

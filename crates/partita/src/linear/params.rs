@@ -34,6 +34,16 @@ pub enum Loss {
 }
 
 impl Loss {
+    /// The λ that is used where none is given; for SeLa the power of the predictions.
+    pub fn default_lambda(self) -> f64 {
+        match self {
+            Self::Strong | Self::Weak => 100.0,
+            Self::RenyiLabels(_) => 10.0,
+            Self::Sela => 20.0,
+            Self::MutualInformation | Self::Renyi(_) | Self::Miadm(_) | Self::Hinge => 1.0,
+        }
+    }
+
     /// Whether it has pseudo-labels that can be held for an epoch.
     pub fn has_labels(self) -> bool {
         !matches!(self, Self::MutualInformation | Self::Renyi(_) | Self::Hinge)
@@ -265,7 +275,7 @@ impl Params {
                 must: "batch for a loss without pseudo-labels",
             });
         }
-        let lambda = self.lambda.unwrap_or(self.default_lambda());
+        let lambda = self.lambda.unwrap_or(self.loss.default_lambda());
         require("lambda", lambda, lambda.is_finite() && lambda >= 0.0, "a finite number, 0 or more")?;
         let gamma = self.gamma.unwrap_or(match self.loss {
             Loss::Hinge => HINGE_GAMMA_TIMES_K / self.k as f64,
@@ -309,15 +319,6 @@ impl Params {
         require("the smallest share of a cluster", least, least > 0.0 && least <= equal, small)?;
         let large = "at most 1 and at least that of equal clusters";
         require("the largest share of a cluster", most, (equal..=1.0).contains(&most), large)
-    }
-
-    fn default_lambda(&self) -> f64 {
-        match self.loss {
-            Loss::Strong | Loss::Weak => 100.0,
-            Loss::RenyiLabels(_) => 10.0,
-            Loss::Sela => 20.0,
-            Loss::MutualInformation | Loss::Renyi(_) | Loss::Miadm(_) | Loss::Hinge => 1.0,
-        }
     }
 
     fn default_rate(&self) -> f64 {

@@ -1,0 +1,68 @@
+//! What was typed, as options of the deep engine.
+
+use crate::args::{FitArgs, InitArg, OptimiserArg, PrepareArg, RESTARTS};
+use anyhow::{Result, bail};
+use partita::linear::{Dims, Solver};
+use partita_deep::losses::Vat;
+use partita_deep::nets::Net;
+use partita_deep::optimise::Pace;
+use partita_deep::train::{Aim, Params};
+
+/// Options of the linear engine that a network would silently ignore.
+pub fn refuse_linear_options(args: &FitArgs) -> Result<()> {
+    let given = [
+        ("--weights", args.weights.is_some()),
+        ("--like", args.like.is_some()),
+        ("--balance", args.sizes.balance.is_some()),
+        ("--min-size", args.sizes.min_size.is_some()),
+        ("--max-size", args.sizes.max_size.is_some()),
+        ("--polish", args.method.polish > 0),
+        ("--gamma", args.method.gamma.is_some()),
+        ("--restarts", args.restarts != RESTARTS),
+        ("--dims", args.method.dims != Dims::Auto),
+        ("--prepare", !matches!(args.method.prepare, PrepareArg::Auto)),
+        ("--init", !matches!(args.method.init, InitArg::Auto)),
+        ("--optimiser", !matches!(args.method.optimiser, OptimiserArg::Sgd)),
+        ("--momentum", args.method.momentum != 0.0),
+        ("--prior auto", args.prior.as_deref() == Some("auto")),
+    ];
+    match given.iter().find(|(_, given)| *given) {
+        Some((name, _)) => bail!("{name} has no meaning for a network; leave it out, or leave out --net"),
+        None => Ok(()),
+    }
+}
+
+pub fn params(args: &FitArgs, net: Net) -> Result<Params> {
+    let (deep, method) = (&args.deep, &args.method);
+    let defaults = Params::new(args.k, net);
+    let rate = method.learning_rate.unwrap_or(defaults.backbone.rate);
+    let aim = match deep.iic {
+        Some(heads) => Aim::Iic { heads, over: deep.over.unwrap_or(5 * args.k) },
+        None => Aim::Core {
+            loss: method.loss,
+            lambda: method.lambda.unwrap_or(method.loss.default_lambda()),
+            solver: if method.exact_labels {
+                Solver::Exact
+            } else {
+                Solver::Em { iterations: method.em_iterations }
+            },
+            refresh: method.refresh.into(),
+        },
+    };
+    let views = !deep.augment.to_string().is_empty();
+    Ok(Params {
+        aim,
+        prior: args.prior.as_deref().map(crate::cmd::fit::shares).transpose()?,
+        augment: deep.augment,
+        pairs: deep.pairs.unwrap_or(if views && deep.iic.is_none() { 1.0 } else { 0.0 }),
+        disturb: deep.vat.unwrap_or(if views || deep.iic.is_some() { 0.0 } else { defaults.disturb }),
+        vat: Vat { epsilon: deep.vat_length, ..defaults.vat },
+        warm_up: deep.warm_up,
+        epochs: method.epochs.unwrap_or(defaults.epochs),
+        batch: method.batch.unwrap_or(defaults.batch),
+        backbone: Pace { rate: if deep.freeze { 0.0 } else { rate }, decay: deep.weight_decay },
+        heads: Pace { rate: deep.head_rate.unwrap_or(rate), decay: deep.weight_decay },
+        seed: args.seed,
+        ..defaults
+    })
+}

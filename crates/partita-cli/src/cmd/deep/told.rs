@@ -1,0 +1,95 @@
+//! What a network says of images: labels, probabilities, and how they change from epoch to epoch.
+
+use crate::args::DeepArgs;
+use anyhow::{Context, Result};
+use partita::metrics::{mean_entropy, scores};
+use partita_data::{write_labels_csv, write_npy_f32_2d, write_npy_i32};
+use partita_deep::images::Pixels;
+use partita_deep::train::{DeepModel, Epoch};
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::time::Instant;
+
+/// A line of JSON for every epoch.
+pub struct Metrics<'a> {
+    file: Option<File>,
+    truth: Option<&'a [i64]>,
+    pixels: &'a Pixels,
+    started: Instant,
+}
+
+impl<'a> Metrics<'a> {
+    pub fn new(args: &DeepArgs, truth: Option<&'a [i64]>, pixels: &'a Pixels) -> Result<Self> {
+        let open = |path: &Path| {
+            let file = File::options()
+                .create(true)
+                .append(args.resume)
+                .write(true)
+                .truncate(!args.resume)
+                .open(path);
+            file.with_context(|| format!("cannot write {}", path.display()))
+        };
+        Ok(Self {
+            file: args.metrics.as_deref().map(open).transpose()?,
+            truth,
+            pixels,
+            started: Instant::now(),
+        })
+    }
+
+    pub fn write(&mut self, epoch: &Epoch, model: &DeepModel) -> Result<()> {
+        let Some(file) = &mut self.file else { return Ok(()) };
+        let proba = model.probabilities(self.pixels, &partita::report::Silent)?;
+        let told = Told::new(&proba, model.params.k);
+        let scores = self.truth.map(|truth| scores(truth, &told.labels)).transpose()?;
+        let line = serde_json::json!({
+            "epoch": epoch, "seconds": self.started.elapsed().as_secs_f64(),
+            "decisiveness": mean_entropy(&proba, model.params.k), "cluster_sizes": told.sizes, "metrics": scores,
+        });
+        writeln!(file, "{line}").context("cannot write the metrics")
+    }
+}
+
+/// Labels of images, from their probabilities.
+pub struct Told<'a> {
+    proba: &'a [f32],
+    k: usize,
+    pub labels: Vec<i32>,
+    pub sizes: Vec<usize>,
+}
+
+impl<'a> Told<'a> {
+    pub fn new(proba: &'a [f32], k: usize) -> Self {
+        let best = |row: &[f32]| (1..k).fold(0, |best, c| if row[c] > row[best] { c } else { best });
+        let labels: Vec<i32> = proba.chunks_exact(k).map(|row| best(row) as i32).collect();
+        let mut sizes = vec![0; k];
+        labels.iter().for_each(|&label| sizes[label as usize] += 1);
+        Self { proba, k, labels, sizes }
+    }
+
+    fn confidence(&self) -> Vec<f32> {
+        self.proba.chunks_exact(self.k).zip(&self.labels).map(|(row, &label)| row[label as usize]).collect()
+    }
+
+    pub fn write(&self, names: &[String], labels: Option<&Path>, proba: Option<&Path>) -> Result<()> {
+        if let Some(path) = labels {
+            match path.extension().is_some_and(|e| e.eq_ignore_ascii_case("npy")) {
+                true => write_npy_i32(path, &self.labels)?,
+                false => write_labels_csv(path, Some(names), &self.labels, Some(&self.confidence()))?,
+            }
+        }
+        if let Some(path) = proba {
+            write_npy_f32_2d(path, self.proba, self.k)?;
+        }
+        Ok(())
+    }
+
+    pub fn table(&self, names: &[String]) -> String {
+        let confidence = self.confidence();
+        let lines = names.iter().zip(&self.labels).zip(confidence);
+        let lines =
+            lines.map(|((name, label), sure)| format!("{},{label},{sure}\n", partita_data::csv_cell(name)));
+        std::iter::once("id,cluster,confidence\n".to_owned()).chain(lines).collect()
+    }
+}

@@ -1,0 +1,55 @@
+//! How much a network remembers of an image between its forward and its backward pass.
+
+use super::inverted::{self, Stage};
+use super::{ImageShape, Net};
+
+impl Net {
+    /// Numbers that a step of training keeps of an image: what every layer makes of it, before and after normalisation.
+    pub fn kept(self, shape: ImageShape) -> usize {
+        let [channels, h, w] = shape;
+        let pixels = h * w;
+        let layers = match self {
+            Self::Linear => 0,
+            Self::Mlp => 2 * 3 * 1200,
+            // Pooling quarters the maps after the first three layers.
+            Self::Vgg4 => {
+                (0..4).map(|i| (64 << i) * (2 * pixels / (1 << (2 * i)) + pixels / (4 << (2 * i)))).sum()
+            }
+            Self::Resnet18Cifar => 2 * 64 * pixels + residual(pixels, [2, 2, 2, 2], false),
+            Self::Resnet18 => (2 * 64 / 4 + 64 / 16) * pixels + residual(pixels / 16, [2, 2, 2, 2], false),
+            Self::Resnet50 => (2 * 64 / 4 + 64 / 16) * pixels + residual(pixels / 16, [3, 4, 6, 3], true),
+            Self::Mobilenetv2 => stacked(pixels, &inverted::MOBILENET_V2),
+            Self::EfficientnetLite0 => stacked(pixels, &inverted::EFFICIENTNET_LITE0),
+        };
+        channels * pixels + layers
+    }
+}
+
+/// Of four stages of residual blocks, the first with `pixels` in a map.
+fn residual(pixels: usize, depths: [usize; 4], bottleneck: bool) -> usize {
+    let stage = |(i, depth): (usize, usize)| {
+        let (width, pixels) = (64 << i, pixels.div_ceil(1 << (2 * i)));
+        // Convolutions and normalisations, the sum and its max(·, 0); a short cut of other shape is convolved too.
+        let (block, short) = match bottleneck {
+            true => (2 * (2 + 4) * width + 2 * 4 * width, 2 * 4 * width),
+            false => (2 * 2 * width + 2 * width, if i > 0 { 2 * width } else { 0 }),
+        };
+        (depth * block + short) * pixels
+    };
+    depths.into_iter().enumerate().map(stage).sum()
+}
+
+/// Of inverted residual blocks: every convolution is kept with its normalisation and its bounds.
+fn stacked(pixels: usize, stages: &[Stage]) -> usize {
+    let (mut pixels, mut from) = (pixels / 4, 32);
+    let mut sum = 3 * from * pixels;
+    for &(widen, to, count, _, stride) in stages {
+        for block in 0..count {
+            sum += if widen > 1 { 3 * widen * from * pixels } else { 0 };
+            pixels = if block == 0 { pixels.div_ceil(stride * stride) } else { pixels };
+            sum += (3 * widen * from + 3 * to) * pixels;
+            from = to;
+        }
+    }
+    sum + 3 * inverted::FEATURES * pixels
+}
