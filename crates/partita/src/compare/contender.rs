@@ -221,7 +221,9 @@ impl Contender {
                 self.run_rival(input, &method, setting, seed, observer)
             }
             Self::Turtle => {
-                let method = Turtle { widths: input.widths.clone(), ..Turtle::new(k) };
+                // One space is whatever a prepared row holds, also after a reduction.
+                let widths = if input.widths.len() > 1 { input.widths.clone() } else { Vec::new() };
+                let method = Turtle { widths, ..Turtle::new(k) };
                 self.run_rival(input, &method, setting, seed, observer)
             }
             Self::Temi => self.run_rival(input, &Temi::new(k), setting, seed, observer),

@@ -313,6 +313,17 @@ mod tests {
     }
 
     #[test]
+    fn turtle_takes_reduced_rows_of_one_file() {
+        let rows = blobs().0;
+        let view = rows.view();
+        let mut input = Input::new(&view);
+        input.widths = vec![3];
+        let reduced = Setting { dims: Some(crate::linear::Dims::Exactly(2)), ..setting() };
+        let found = compare(&input, None, &["turtle".parse().unwrap()], &reduced, &[0], &Silent).unwrap();
+        assert_eq!(found.methods[0].failure, None);
+    }
+
+    #[test]
     fn failures_are_reported_and_without_truth_there_are_internal_measures() {
         let (rows, _) = blobs();
         let view = rows.view();
