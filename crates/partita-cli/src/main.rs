@@ -13,6 +13,11 @@ use args::{Cli, Command};
 use clap::{CommandFactory, Parser};
 use std::process::ExitCode;
 
+/// A network's tensors are allocated and freed in every step, and the system's allocator returns their pages each time.
+#[cfg(feature = "deep")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     match run(Cli::parse()) {
         Ok(()) => ExitCode::SUCCESS,

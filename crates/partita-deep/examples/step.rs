@@ -6,6 +6,10 @@ use partita_deep::optimise::{Adam, Pace};
 use partita_deep::weights::randomise;
 use std::time::Instant;
 
+/// As in the command.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 #[allow(clippy::print_stdout)] // It is a program.
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let threads = std::env::args().nth(1).map_or(Ok(2), |text| text.parse())?;

@@ -6,9 +6,18 @@ use super::{lines, patches};
 /// Channels of the input from which a product for every element of the kernel is deep enough.
 const DEEP: usize = 16;
 
-/// The convolution of images `x` `[n, from, h, w]` by `weight` `[to, from, kh, kw]`.
-pub fn forward(x: &[f32], weight: &[f32], sizes: &Sizes) -> Vec<f32> {
-    if sizes.from < DEEP { patches::forward(x, weight, sizes) } else { lines::forward(x, weight, sizes) }
+fn by_lines(sizes: &Sizes) -> bool {
+    sizes.from >= DEEP
+}
+
+/// The convolution of images `x` `[n, from, h, w]` by `weight` `[to, from, kh, kw]`, and the order of the images that
+/// [`gradients`] wants in place of them, if it is another.
+pub fn forward(x: &[f32], weight: &[f32], sizes: &Sizes) -> (Vec<f32>, Option<Vec<f32>>) {
+    if by_lines(sizes) {
+        let (out, lines) = lines::forward(x, weight, sizes);
+        return (out, Some(lines));
+    }
+    (patches::forward(x, weight, sizes), None)
 }
 
 /// Gradients by the images and by the weights, each if wanted, from that by the output.
@@ -19,14 +28,14 @@ pub fn gradients(
     sizes: &Sizes,
     wanted: [bool; 2],
 ) -> [Option<Vec<f32>>; 2] {
-    if sizes.from < DEEP {
-        let [by_input, by_weight] = wanted;
-        return [
-            by_input.then(|| patches::by_input(weight, d, sizes)),
-            by_weight.then(|| patches::by_weight(x, d, sizes)),
-        ];
+    if by_lines(sizes) {
+        return lines::gradients(x, weight, d, sizes, wanted);
     }
-    lines::gradients(x, weight, d, sizes, wanted)
+    let [by_input, by_weight] = wanted;
+    [
+        by_input.then(|| patches::by_input(weight, d, sizes)),
+        by_weight.then(|| patches::by_weight(x, d, sizes)),
+    ]
 }
 
 #[cfg(test)]
@@ -97,8 +106,9 @@ mod tests {
             close(&patches::forward(&x, &w, &s), &y);
             close(&patches::by_input(&w, &d, &s), &dx);
             close(&patches::by_weight(&x, &d, &s), &dw);
-            close(&lines::forward(&x, &w, &s), &y);
-            let [by_input, by_weight] = lines::gradients(&x, &w, &d, &s, [true; 2]);
+            let (out, ordered) = lines::forward(&x, &w, &s);
+            close(&out, &y);
+            let [by_input, by_weight] = lines::gradients(&ordered, &w, &d, &s, [true; 2]);
             close(&by_input.unwrap(), &dx);
             close(&by_weight.unwrap(), &dw);
         }
@@ -121,7 +131,11 @@ mod tests {
             let d = numbers(150 * s.output_len(), 3);
             let on = |threads: usize| {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-                pool.install(|| (forward(&x, &w, &s), gradients(&x, &w, &d, &s, [true; 2])))
+                pool.install(|| {
+                    let (out, ordered) = forward(&x, &w, &s);
+                    let gradients = gradients(ordered.as_ref().unwrap_or(&x), &w, &d, &s, [true; 2]);
+                    (out, gradients)
+                })
             };
             assert_eq!(on(1), on(3));
         }

@@ -17,6 +17,8 @@ const GROUP: usize = 64;
 const COLUMNS: usize = 512;
 /// Images that are written back together.
 const IMAGES: usize = 16;
+/// Lines that are written together, channel after channel: a page of memory is visited for all of them at once.
+const LINES: usize = 8;
 
 /// Channels, height and width of maps.
 #[derive(Clone, Copy)]
@@ -34,14 +36,18 @@ impl Maps {
 
     /// Images to lines.
     fn lines(&self, images: &[f32]) -> Vec<f32> {
-        let Self([_, h, w]) = *self;
+        let Self([channels, h, w]) = *self;
         let mut out = vec![0.0; images.len()];
         let group = GROUP * self.len();
         out.par_chunks_mut(group).zip(images.par_chunks(group)).for_each(|(out, images)| {
             let g = images.len() / self.len();
-            out.par_chunks_mut(self.line() * g).enumerate().for_each(|(y, out)| {
-                for (c, out) in out.chunks_exact_mut(w * g).enumerate() {
-                    transpose(&images[(c * h + y) * w..], self.len(), out, g, [g, w]);
+            let line = self.line() * g;
+            out.par_chunks_mut(LINES * line).enumerate().for_each(|(block, out)| {
+                for c in 0..channels {
+                    for (i, out) in out.chunks_exact_mut(line).enumerate() {
+                        let (y, out) = (block * LINES + i, &mut out[c * w * g..][..w * g]);
+                        transpose(&images[(c * h + y) * w..], self.len(), out, g, [g, w]);
+                    }
                 }
             });
         });
@@ -56,11 +62,12 @@ impl Maps {
         out.par_chunks_mut(group).zip(lines.par_chunks(group)).for_each(|(out, lines)| {
             let g = lines.len() / self.len();
             out.par_chunks_mut(IMAGES * self.len()).enumerate().for_each(|(block, out)| {
-                let first = block * IMAGES;
-                for (y, c) in (0..h).flat_map(|y| (0..channels).map(move |c| (y, c))) {
-                    let line = &lines[(y * channels + c) * w * g..][..w * g];
-                    let count = out.len() / self.len();
-                    transpose(&line[first..], g, &mut out[(c * h + y) * w..], self.len(), [w, count]);
+                let (first, count) = (block * IMAGES, out.len() / self.len());
+                for ys in (0..h).step_by(LINES).map(|y| y..h.min(y + LINES)) {
+                    for (c, y) in (0..channels).flat_map(|c| ys.clone().map(move |y| (c, y))) {
+                        let line = &lines[(y * channels + c) * w * g + first..];
+                        transpose(line, g, &mut out[(c * h + y) * w..], self.len(), [w, count]);
+                    }
                 }
             });
         });
@@ -98,11 +105,13 @@ impl Sizes {
     }
 }
 
-/// Weights `[to, from, kernel]` as a matrix `[to, from]` for each element of the kernel.
+/// Weights `[to, from, kernel]` as `[to, kernel, from]`.
 fn elements(weight: &[f32], sizes: &Sizes) -> Vec<f32> {
+    let (from, patch) = (sizes.from, sizes.patch());
     let mut out = vec![0.0; weight.len()];
-    let count = sizes.to * sizes.from;
-    transpose(weight, sizes.patch(), &mut out, count, [count, sizes.patch()]);
+    out.par_chunks_mut(patch * from).zip(weight.par_chunks(patch * from)).for_each(|(out, weight)| {
+        transpose(weight, patch, out, from, [from, patch]);
+    });
     out
 }
 
@@ -118,8 +127,8 @@ fn shared(start: usize, length: usize, part: &Range<usize>) -> Option<(usize, us
     (first < end).then(|| (first - start, end - first))
 }
 
-/// The convolution of images `x` by `weight`.
-pub fn forward(x: &[f32], weight: &[f32], sizes: &Sizes) -> Vec<f32> {
+/// The convolution of images `x` by `weight`, and the lines of the images.
+pub fn forward(x: &[f32], weight: &[f32], sizes: &Sizes) -> (Vec<f32>, Vec<f32>) {
     let (input, output) = (sizes.input_maps(), sizes.output_maps());
     let (lines, weight) = (input.lines(x), elements(weight, sizes));
     let mut out = vec![0.0; x.len() / input.len() * output.len()];
@@ -149,22 +158,19 @@ pub fn forward(x: &[f32], weight: &[f32], sizes: &Sizes) -> Vec<f32> {
             });
         },
     );
-    output.images(&out)
+    (output.images(&out), lines)
 }
 
-/// Gradients by the images and by the weights, each if wanted, from that by the output.
+/// Gradients by the images and by the weights, each if wanted, from that by the output and the lines of the images.
 pub fn gradients(
-    x: &[f32],
+    lines: &[f32],
     weight: &[f32],
     d: &[f32],
     sizes: &Sizes,
     wanted: [bool; 2],
 ) -> [Option<Vec<f32>>; 2] {
     let d = sizes.output_maps().lines(d);
-    [
-        wanted[0].then(|| by_input(weight, &d, sizes)),
-        wanted[1].then(|| by_weight(&sizes.input_maps().lines(x), &d, sizes)),
-    ]
+    [wanted[0].then(|| by_input(weight, &d, sizes)), wanted[1].then(|| by_weight(lines, &d, sizes))]
 }
 
 fn by_input(weight: &[f32], d: &[f32], sizes: &Sizes) -> Vec<f32> {
@@ -222,7 +228,9 @@ fn by_weight(x: &[f32], d: &[f32], sizes: &Sizes) -> Vec<f32> {
         }
     });
     let mut out = vec![0.0; elements.len()];
-    transpose(&elements, element, &mut out, sizes.patch(), [sizes.patch(), element]);
+    out.par_chunks_mut(sizes.from * sizes.patch()).enumerate().for_each(|(o, out)| {
+        transpose(&elements[o * sizes.from..], element, out, sizes.patch(), [sizes.patch(), sizes.from]);
+    });
     out
 }
 
@@ -237,9 +245,8 @@ fn columns_mut(line: &mut [f32], channels: usize, start: usize, count: usize) ->
 
 /// The weights `[to, from]` of an element of the kernel.
 fn element<'a>(elements: &'a [f32], sizes: &Sizes, ky: usize, kx: usize) -> MatRef<'a, f32> {
-    let size = sizes.to * sizes.from;
     let k = ky * sizes.kernel[1] + kx;
-    MatRef::from_row_major_slice(&elements[k * size..][..size], sizes.to, sizes.from)
+    MatRef::from_row_major_slice(elements, sizes.to, sizes.depth()).subcols(k * sizes.from, sizes.from)
 }
 
 fn add(out: MatMut<'_, f32>, a: MatRef<'_, f32>, b: MatRef<'_, f32>) {

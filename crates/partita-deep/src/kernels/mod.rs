@@ -62,10 +62,7 @@ fn shape(x: &Flat) -> Vec<usize> {
 
 impl Kernels for Flex {
     fn convolve(x: Flat, weight: Flat, sizes: Sizes) -> Flat {
-        let (x, weight) = (contiguous(&x), contiguous(&weight));
-        let n = shape(&x)[0];
-        let [h, w] = sizes.output;
-        tensor(convolve::forward(numbers(&x), numbers(&weight), &sizes), &[n, sizes.to, h, w])
+        convolved(&x, &weight, &sizes).0
     }
 
     fn normalise(x: Flat, gamma: Flat, beta: Flat, epsilon: f64, relu: bool) -> (Flat, Flat, Flat) {
@@ -77,6 +74,16 @@ impl Kernels for Flex {
         let out = maps.normalise(numbers(&x), &of, relu);
         (tensor(out, &shape(&x)), mean, variance)
     }
+}
+
+/// The convolution, and what its gradients need of the images.
+fn convolved(x: &Flat, weight: &Flat, sizes: &Sizes) -> (Flat, Flat) {
+    let (x, weight) = (contiguous(x), contiguous(weight));
+    let n = shape(&x)[0];
+    let [h, w] = sizes.output;
+    let (out, ordered) = convolve::forward(numbers(&x), numbers(&weight), sizes);
+    let ordered = ordered.map(|ordered| tensor(ordered, &shape(&x)));
+    (tensor(out, &[n, sizes.to, h, w]), ordered.unwrap_or(x))
 }
 
 fn maps(x: &Flat) -> Maps {
@@ -101,13 +108,12 @@ fn channels(mean: &Flat, variance: &Flat, gamma: &Flat, beta: &Flat, epsilon: f6
 struct Convolve;
 
 impl Backward<Flex, 2> for Convolve {
-    type State = (NodeId, NodeId, Sizes);
+    type State = (Flat, NodeId, Sizes);
 
     fn backward(self, ops: Ops<Self::State, 2>, grads: &mut Gradients, checkpointer: &mut Checkpointer) {
         let (x, weight, sizes) = ops.state;
         let [by_x, by_weight] = ops.parents;
         let d = contiguous(&grads.consume::<Flex>(&ops.node));
-        let x = contiguous(&checkpointer.retrieve_node_output::<Flat>(x));
         let weight = contiguous(&checkpointer.retrieve_node_output::<Flat>(weight));
         let wanted = [by_x.is_some(), by_weight.is_some()];
         let found = convolve::gradients(numbers(&x), numbers(&weight), numbers(&d), &sizes, wanted);
@@ -147,8 +153,9 @@ impl<C: CheckpointStrategy> Kernels for Autodiff<Flex, C> {
     fn convolve(x: Tracked<C>, weight: Tracked<C>, sizes: Sizes) -> Tracked<C> {
         match Convolve.prepare::<C>([x.node(), weight.node()]).compute_bound().stateful() {
             OpsKind::Tracked(mut prep) => {
-                let state = (prep.checkpoint(&x), prep.checkpoint(&weight), sizes);
-                prep.finish(state, Flex::convolve(x.into_primitive(), weight.into_primitive(), sizes))
+                let kept = prep.checkpoint(&weight);
+                let (out, ordered) = convolved(x.primitive(), weight.primitive(), &sizes);
+                prep.finish((ordered, kept, sizes), out)
             }
             OpsKind::UnTracked(prep) => {
                 prep.finish(Flex::convolve(x.into_primitive(), weight.into_primitive(), sizes))
