@@ -268,6 +268,9 @@ pub struct DeepArgs {
     /// SCAN, with the epochs of contrast, of clusters of neighbours, and of self-labels: 100,30,10
     #[arg(long, requires = "augment", conflicts_with = "iic", value_name = "A,B,C", value_delimiter = ',')]
     pub scan: Option<Vec<usize>>,
+    /// First teach the network for so many epochs to tell images apart by their views (SimCLR)
+    #[arg(long, requires = "augment", conflicts_with = "scan", value_name = "EPOCHS")]
+    pub pretext: Option<usize>,
     /// Weights to start from: a PyTorch state dict or .safetensors
     #[arg(long, requires = "net", value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub init_weights: Option<PathBuf>,
@@ -289,6 +292,9 @@ pub struct DeepArgs {
     /// Go on from the checkpoint, if it is there; the result is that of an uninterrupted run
     #[arg(long, requires = "checkpoint")]
     pub resume: bool,
+    /// Write the trained weights before the head here, under PyTorch's names
+    #[arg(long, requires = "net", value_name = "FILE.safetensors", value_hint = ValueHint::FilePath)]
+    pub backbone_out: Option<PathBuf>,
     /// A line of JSON for every epoch
     #[arg(long, requires = "net", value_name = "FILE.jsonl", value_hint = ValueHint::FilePath)]
     pub metrics: Option<PathBuf>,

@@ -103,6 +103,26 @@ fn a_network_is_fitted_written_and_used() {
 }
 
 #[test]
+fn scan_goes_through_its_stages() {
+    let lab = with_images();
+    let report = lab.json(
+        "fit d-images-idx3-ubyte -k 10 --net mlp --batch 100 --augment affine:0.1 --scan 2,2,1 --checkpoint c.safetensors",
+    );
+    assert_eq!(report["epochs"].as_array().unwrap().len(), 5);
+    assert!(report["metrics"]["acc"].as_f64().unwrap() > 0.1);
+    for stage in ["contrast", "neighbours", "labels"] {
+        assert!(lab.exists(&format!("c.{stage}.safetensors")), "{stage}");
+    }
+}
+
+#[test]
+fn a_run_too_large_for_memory_is_refused_before_it_starts() {
+    let lab = with_images();
+    let fit = "fit d-images-idx3-ubyte -k 10 --net resnet18-cifar --size 256 --batch 600 -o m.safetensors";
+    lab.refused(3, fit, &["memory", "--batch", "--size"]);
+}
+
+#[test]
 fn a_killed_run_goes_on_to_the_same_bits() {
     let lab = with_images();
     let fit = |out: &str, rest: &str| {
@@ -126,7 +146,19 @@ fn fits_that_make_no_sense_are_refused() {
     let lab = with_images();
     let fit = |rest: &str| format!("fit d-images-idx3-ubyte --net mlp -o m.safetensors {rest}");
     lab.refused(3, &fit("-k 300 --batch 100"), &["300 clusters", "--batch 3000"]);
-    lab.refused(3, &fit("-k 10 --polish 3"), &["--polish"]);
+    for option in [
+        "--polish 3",
+        "--restarts 3",
+        "--dims 8",
+        "--prepare l2",
+        "--init kmeans",
+        "--optimiser adam",
+        "--momentum 0.9",
+    ] {
+        lab.refused(3, &fit(&format!("-k 10 {option}")), &[option.split(' ').next().unwrap(), "--net"]);
+    }
+    lab.refused(3, &fit("-k 10 --augment flip --scan 1,2"), &["--scan", "three"]);
+    lab.refused(2, &fit("-k 10 --scan 1,1,1"), &["--augment"]);
     lab.refused(2, &fit("-k 10 --augment spin"), &["spin", "rotate"]);
     lab.refused(3, &fit("-k 10 --iic 2"), &["--augment"]);
     lab.refused(2, "fit d-images-idx3-ubyte -k 10 --vat 3", &["--net"]);

@@ -4,13 +4,14 @@ mod checkpoint;
 mod forecast;
 mod model;
 mod params;
+mod revive;
 mod scan;
 mod step;
 mod views;
 
 pub use model::DeepModel;
 pub use params::{Aim, Params};
-pub use scan::{Scan, scan};
+pub use scan::{Scan, pretext, scan};
 
 use crate::embed::Normalise;
 use crate::error::{DeepError, Result};
@@ -90,6 +91,8 @@ pub struct Trainer<'a> {
     device: Device,
     epochs: Vec<Epoch>,
     head_losses: Vec<f64>,
+    /// Mean predictions of the epoch so far.
+    shares: Vec<f64>,
     workspace: Workspace,
 }
 
@@ -158,6 +161,7 @@ impl<'a> Trainer<'a> {
         Ok(Self {
             adam: Adam::new(params.backbone, params.heads),
             head_losses: vec![0.0; params.heads().len()],
+            shares: vec![0.0; params.k],
             params: params.clone(),
             pixels: input.pixels,
             known: input.known,
@@ -183,6 +187,7 @@ impl<'a> Trainer<'a> {
         let judge = self.judge();
         let (batches, mut sum) = (self.batches(), Losses::default());
         self.head_losses.fill(0.0);
+        self.shares.fill(0.0);
         for (i, rows) in order.chunks(self.params.batch.min(order.len())).take(batches).enumerate() {
             let losses = self.step(rows, number, &judge);
             if !losses.total().is_finite() {
@@ -199,6 +204,14 @@ impl<'a> Trainer<'a> {
             if observer.progress(progress) == Flow::Stop {
                 return Ok(Flow::Stop);
             }
+        }
+        // Labels that are known hold their clusters in place, and a late split would not be learnt.
+        if self.known.is_none()
+            && matches!(self.params.aim, Aim::Core { .. })
+            && 2 * (number + 1) <= self.params.epochs
+        {
+            let shares: Vec<f64> = self.shares.iter().map(|sum| sum / batches as f64).collect();
+            self.revive(&shares);
         }
         let Losses { cluster, pairs, disturb } = sum;
         self.epochs.push(Epoch { epoch: number + 1, loss: sum.total(), cluster, pairs, disturb });

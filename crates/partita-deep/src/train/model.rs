@@ -5,7 +5,7 @@ use crate::embed::Normalise;
 use crate::error::{DeepError, Result};
 use crate::images::{Image, Pixels};
 use crate::nets::{Classifier, ImageShape};
-use crate::weights::{tensors, walk, walk::values};
+use crate::weights::{save, tensors, walk, walk::values};
 use burn::module::Module;
 use burn::tensor::{Device, Tensor, TensorData};
 use partita::report::{Flow, Observer, Progress};
@@ -99,6 +99,11 @@ impl DeepModel {
         let metadata = texts.into_iter().map(|(key, text)| (key.to_owned(), text)).collect();
         let tensors = tensors(&self.net).into_iter().map(|(name, t)| (format!("model.{name}"), t)).collect();
         Ok(TensorFile { tensors, metadata }.write(path)?)
+    }
+
+    /// Write the weights before the heads, under the names that PyTorch's networks have.
+    pub fn write_backbone(&self, path: &Path) -> Result<()> {
+        save(&self.net.backbone, self.params.net, path)
     }
 
     /// Whether a file is such a model, by its metadata.

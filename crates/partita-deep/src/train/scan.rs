@@ -1,5 +1,5 @@
 //! SCAN (Van Gansbeke et al. 2020): features by contrast, neighbours among them, clusters of neighbours, and labels the
-//! network is sure of.
+//! network is sure of. The first of these is a start for any other aim too.
 
 use super::{Aim, DeepFit, DeepModel, Epoch, Input, Params, fit};
 use crate::error::{DeepError, Result};
@@ -13,10 +13,6 @@ use std::path::{Path, PathBuf};
 pub struct Scan {
     /// Epochs of the three stages.
     pub epochs: [usize; 3],
-    /// Numbers that views are compared by in the first.
-    pub width: usize,
-    /// What their likenesses are divided by.
-    pub temperature: f64,
     /// Nearest neighbours among which an image's partner is drawn in the second.
     pub neighbours: usize,
     /// Weight of the entropy of the mean prediction there.
@@ -28,57 +24,76 @@ pub struct Scan {
 impl Scan {
     /// The authors' numbers with these epochs.
     pub fn new(epochs: [usize; 3]) -> Self {
-        Self { epochs, width: 128, temperature: 0.1, neighbours: 20, entropy: 5.0, threshold: 0.99 }
+        Self { epochs, neighbours: 20, entropy: 5.0, threshold: 0.99 }
     }
 }
 
-/// All three stages; `params` gives all but the aim and the number of epochs. A checkpoint becomes one file for each stage.
+/// What likenesses of views are divided by, and the numbers they are compared by.
+const CONTRAST: Aim = Aim::Contrast { width: 128, temperature: 0.1 };
+
+/// A network that was taught to tell images apart by their views (SimCLR), to start another aim from. A checkpoint gets
+/// `contrast` in its name.
+pub fn pretext(
+    input: &Input<'_>,
+    params: &Params,
+    epochs: usize,
+    device: &Device,
+    observer: &dyn Observer,
+) -> Result<DeepFit> {
+    stage(input, params, (CONTRAST, "contrast"), epochs, device, observer, |_, _| Ok(()))
+}
+
+/// All three stages; `params` gives all but the aims and the numbers of epochs. A checkpoint becomes one file for each.
 pub fn scan(
     input: &Input<'_>,
     params: &Params,
-    scan: &Scan,
+    options: &Scan,
     device: &Device,
     observer: &dyn Observer,
     mut each: impl FnMut(&Epoch, &DeepModel) -> Result<()>,
 ) -> Result<DeepFit> {
-    let Scan { epochs, width, temperature, neighbours, entropy, threshold } = *scan;
-    if epochs.contains(&0) || neighbours == 0 {
+    let Scan { epochs: [first, second, third], neighbours, entropy, threshold } = *options;
+    if [first, second, third].contains(&0) || neighbours == 0 {
         return Err(DeepError::Option(
             "each stage of SCAN needs at least one epoch and one neighbour".into(),
         ));
     }
-    let aims =
-        [Aim::Contrast { width, temperature }, Aim::Neighbours { entropy }, Aim::Confident { threshold }];
-    let mut begin: Option<DeepModel> = None;
-    let mut near = Vec::new();
-    let mut all = Vec::new();
-    for (stage, (aim, epochs)) in aims.into_iter().zip(epochs).enumerate() {
-        let checkpoint = input.checkpoint.map(|path| of_stage(path, stage));
-        let params = Params { aim, epochs, disturb: 0.0, pairs: 0.0, ..params.clone() };
-        let input =
-            Input { begin: begin.as_ref(), neighbours: &near, checkpoint: checkpoint.as_deref(), ..*input };
-        // Views of the first stage have no clusters to tell of.
-        let found = fit(&input, &params, device.clone(), observer, |epoch, model| match stage {
-            0 => Ok(()),
-            _ => each(epoch, model),
-        })?;
-        all.extend(found.epochs);
-        if stage == 2 || found.stop == StopReason::Interrupted {
-            return Ok(DeepFit { model: found.model, epochs: all, stop: found.stop });
-        }
-        if stage == 0 {
-            let (features, m) = found.model.features(input.pixels, observer)?;
-            let count = neighbours.min(input.pixels.len() - 1);
-            let table = Table { x: &features, m };
-            near = nearest(table, count, |_| true).unwrap_or_default();
-        }
-        begin = Some(found.model);
+    let features = pretext(input, params, first, device, observer)?;
+    if features.stop == StopReason::Interrupted {
+        return Ok(features);
     }
-    unreachable!("the third stage returns")
+    let (rows, m) = features.model.features(input.pixels, observer)?;
+    let count = neighbours.min(input.pixels.len() - 1);
+    let near = nearest(Table { x: &rows, m }, count, |_| true).unwrap_or_default();
+
+    let input = Input { begin: Some(&features.model), neighbours: &near, ..*input };
+    let aim = (Aim::Neighbours { entropy }, "neighbours");
+    let clusters = stage(&input, params, aim, second, device, observer, &mut each)?;
+    if clusters.stop == StopReason::Interrupted {
+        return Ok(DeepFit { epochs: [features.epochs, clusters.epochs].concat(), ..clusters });
+    }
+    let input = Input { begin: Some(&clusters.model), ..input };
+    let aim = (Aim::Confident { threshold }, "labels");
+    let labels = stage(&input, params, aim, third, device, observer, &mut each)?;
+    Ok(DeepFit { epochs: [features.epochs, clusters.epochs, labels.epochs].concat(), ..labels })
 }
 
-fn of_stage(path: &Path, stage: usize) -> PathBuf {
-    let name = ["contrast", "neighbours", "labels"][stage];
+/// One stage, with a checkpoint of its own.
+fn stage(
+    input: &Input<'_>,
+    params: &Params,
+    (aim, name): (Aim, &str),
+    epochs: usize,
+    device: &Device,
+    observer: &dyn Observer,
+    each: impl FnMut(&Epoch, &DeepModel) -> Result<()>,
+) -> Result<DeepFit> {
+    let checkpoint = input.checkpoint.map(|path| of_stage(path, name));
+    let params = Params { aim, epochs, disturb: 0.0, pairs: 0.0, ..params.clone() };
+    fit(&Input { checkpoint: checkpoint.as_deref(), ..*input }, &params, device.clone(), observer, each)
+}
+
+fn of_stage(path: &Path, name: &str) -> PathBuf {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!("{stem}.{name}.safetensors"))
 }

@@ -4,7 +4,7 @@ use super::Trainer;
 use crate::losses::{core, kl, log_sigma, symmetric_kl, with_gradient};
 use crate::weights::walk::values;
 use burn::module::Module;
-use burn::tensor::{Tensor, TensorData};
+use burn::tensor::{Tensor, TensorData, activation::softmax};
 use partita::objective::{Batch, BatchObjective, SelfLabelled, Workspace};
 
 /// What the losses of a run need beside the network.
@@ -76,6 +76,10 @@ impl Trainer<'_> {
 
     /// The clustering loss and a tensor with its gradient.
     fn judged(&mut self, z: Tensor<2>, rows: &[usize], judge: &Judge) -> (f64, Tensor<1>) {
+        let k = self.params.k;
+        for row in values(softmax(z.clone(), 1)).chunks_exact(k) {
+            self.shares.iter_mut().zip(row).for_each(|(s, p)| *s += f64::from(*p) / rows.len() as f64);
+        }
         let known: Option<Vec<i32>> = self.known.map(|known| rows.iter().map(|&row| known[row]).collect());
         match judge {
             Judge::Batch(objective) => {

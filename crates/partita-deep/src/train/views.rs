@@ -22,7 +22,8 @@ impl Trainer<'_> {
                 let partners = self.partners(rows, epoch);
                 let first = self.model.forward(self.view(rows, epoch, 0));
                 let second = self.model.forward(self.view(&partners, epoch, 1));
-                told(neighbours(first, second, entropy))
+                let known = self.known_term(first.clone(), rows);
+                with(told(neighbours(first, second, entropy)), known)
             }
             Aim::Confident { threshold } => self.confident(rows, epoch, threshold),
             Aim::Core { .. } => unreachable!("losses of the core need no views"),
@@ -39,7 +40,17 @@ impl Trainer<'_> {
         for (sum, term) in self.head_losses.iter_mut().zip(&terms) {
             *sum += scalar(term);
         }
-        told(Tensor::cat(terms, 0).sum() / heads as f32)
+        let known =
+            self.model.heads[..heads].iter().map(|head| self.known_term(head.forward(first.clone()), rows));
+        known.fold(told(Tensor::cat(terms, 0).sum() / heads as f32), with)
+    }
+
+    /// Cross-entropy of the labels that are known, if any are.
+    fn known_term(&self, z: Tensor<2>, rows: &[usize]) -> Option<(Tensor<1>, f64)> {
+        let known = self.known?;
+        let labels: Vec<Option<usize>> = rows.iter().map(|&row| usize::try_from(known[row]).ok()).collect();
+        let count = labels.iter().flatten().count();
+        (count > 0).then(|| taught(z, &labels, |_| 1.0 / count as f64))
     }
 
     /// One of the neighbours of each image, drawn anew in every epoch.
@@ -65,24 +76,39 @@ impl Trainer<'_> {
             let best = (1..k).fold(0, |best, c| if row[c] > row[best] { c } else { best });
             (row[best].exp() > threshold).then_some(best)
         };
-        let labels: Vec<Option<usize>> = said.chunks_exact(k).map(sure).collect();
+        let known = |row: usize| self.known.and_then(|known| usize::try_from(known[row]).ok());
+        let labels =
+            rows.iter().zip(said.chunks_exact(k)).map(|(&row, said)| known(row).or_else(|| sure(said)));
+        let labels: Vec<Option<usize>> = labels.collect();
         let mut sizes = vec![0usize; k];
         labels.iter().flatten().for_each(|&label| sizes[label] += 1);
         let used = sizes.iter().filter(|&&size| size > 0).count();
 
         let z = self.model.forward(self.view(rows, epoch, 0));
-        let log_sigma = log_sigma(&z);
-        let (mut value, mut gradient) = (0.0, vec![0.0; log_sigma.len()]);
-        for ((label, row), gradient) in
-            labels.iter().zip(log_sigma.chunks_exact(k)).zip(gradient.chunks_exact_mut(k))
-        {
-            let Some(label) = *label else { continue };
-            let weight = 1.0 / (sizes[label] * used) as f64;
-            value -= weight * row[label];
-            gradient.iter_mut().zip(row).for_each(|(g, l)| *g = weight * l.exp());
-            gradient[label] -= weight;
-        }
-        (with_gradient(z, &gradient), value)
+        taught(z, &labels, |label| 1.0 / (sizes[label] * used) as f64)
+    }
+}
+
+/// Cross-entropy of labels and predictions, each row weighing what its label does.
+fn taught(z: Tensor<2>, labels: &[Option<usize>], weight: impl Fn(usize) -> f64) -> (Tensor<1>, f64) {
+    let k = z.dims()[1];
+    let log_sigma = log_sigma(&z);
+    let (mut value, mut gradient) = (0.0, vec![0.0; log_sigma.len()]);
+    let rows = log_sigma.chunks_exact(k).zip(gradient.chunks_exact_mut(k));
+    for (label, (row, gradient)) in labels.iter().zip(rows) {
+        let Some(label) = *label else { continue };
+        let weight = weight(label);
+        value -= weight * row[label];
+        gradient.iter_mut().zip(row).for_each(|(g, l)| *g = weight * l.exp());
+        gradient[label] -= weight;
+    }
+    (with_gradient(z, &gradient), value)
+}
+
+fn with(a: (Tensor<1>, f64), b: Option<(Tensor<1>, f64)>) -> (Tensor<1>, f64) {
+    match b {
+        Some(b) => (a.0 + b.0, a.1 + b.1),
+        None => a,
     }
 }
 

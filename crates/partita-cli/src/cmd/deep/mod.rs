@@ -13,7 +13,7 @@ use options::{params, refuse_linear_options};
 use partita::metrics::{Scores, mean_entropy, scores};
 use partita_deep::images::{Images, Pixels};
 use partita_deep::nets::Net;
-use partita_deep::train::{DeepFit, DeepModel, Epoch, Input, Params, Scan, fit, scan};
+use partita_deep::train::{DeepFit, DeepModel, Epoch, Input, Params, Scan, fit, pretext, scan};
 use partita_deep::weights::StateDict;
 use serde::Serialize;
 use std::time::Instant;
@@ -62,6 +62,14 @@ pub fn run(args: &FitArgs, net: Net) -> Result<()> {
         let each = |epoch: &Epoch, model: &DeepModel| {
             metrics.write(epoch, model).map_err(|e| partita_deep::DeepError::Option(e.to_string()))
         };
+        let begin = match args.deep.pretext {
+            Some(epochs) => Some(pretext(&input, &params, epochs, &device, &terminal)?),
+            None => None,
+        };
+        if let Some(begin) = &begin {
+            not_interrupted(begin, args)?;
+        }
+        let input = Input { begin: begin.as_ref().map(|begin| &begin.model), ..input };
         let found = match args.deep.scan.as_deref() {
             Some(&[a, b, c]) => scan(&input, &params, &Scan::new([a, b, c]), &device, &terminal, each)?,
             Some(_) => bail!("--scan takes the epochs of its three stages, as in --scan 100,30,10"),
@@ -76,6 +84,9 @@ pub fn run(args: &FitArgs, net: Net) -> Result<()> {
         told.write(&names, args.labels_out.as_deref(), args.proba_out.as_deref())?;
         if let Some(path) = &args.output {
             found.model.write(path)?;
+        }
+        if let Some(path) = &args.deep.backbone_out {
+            found.model.write_backbone(path)?;
         }
         let metrics = truth.as_ref().map(|truth| scores(truth, &told.labels)).transpose()?;
         let seconds = started.elapsed().as_secs_f64();
