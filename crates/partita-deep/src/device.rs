@@ -48,3 +48,10 @@ impl Processor {
         }
     }
 }
+
+/// The device of the tests that any device must pass: `PARTITA_DEVICE=wgpu cargo test -p partita-deep --features wgpu`.
+#[cfg(test)]
+pub(crate) fn tested() -> Device {
+    let name = std::env::var("PARTITA_DEVICE").unwrap_or_else(|_| "cpu".into());
+    name.parse().and_then(Processor::device).unwrap_or_else(|problem| panic!("{problem}"))
+}

@@ -27,9 +27,14 @@ impl Normalise {
     /// From 0 to 1.
     pub const PLAIN: Self = Self { mean: [0.0; 3], deviation: [1.0; 3] };
 
-    /// What the pretrained weights of a network want.
+    /// What the usual weights of a network want: those of large networks come from ImageNet, those of small ones from
+    /// training here.
     pub fn of(net: Net) -> Self {
-        if net == Net::EfficientnetLite0 { Self::LITE } else { Self::IMAGENET }
+        match net {
+            Net::Linear | Net::Mlp | Net::Vgg4 | Net::Resnet18Cifar => Self::PLAIN,
+            Net::Resnet18 | Net::Resnet50 | Net::Mobilenetv2 => Self::IMAGENET,
+            Net::EfficientnetLite0 => Self::LITE,
+        }
     }
 
     /// The numbers of an image, channel after channel, at the end of `out`.

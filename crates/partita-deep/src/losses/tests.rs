@@ -1,6 +1,7 @@
 //! Tensor losses against the core's and against finite differences.
 
 use super::*;
+use crate::device::tested;
 use burn::tensor::Device;
 use partita::linear::{Loss, Solver};
 use partita::simplex::uniform;
@@ -13,7 +14,7 @@ fn numbers(seed: u32) -> Vec<f32> {
 }
 
 fn leaf(values: &[f32]) -> Tensor<2> {
-    let device = Device::flex().autodiff();
+    let device = tested().autodiff();
     Tensor::from_data(TensorData::new(values.to_vec(), [N, K]), &device).require_grad()
 }
 
@@ -128,7 +129,7 @@ fn divergences_of_views_have_the_right_values_and_gradients() {
 
 #[test]
 fn a_disturbance_has_its_length_and_raises_the_divergence() {
-    let device = Device::flex().autodiff();
+    let device = tested().autodiff();
     let x = Tensor::<4>::from_data(TensorData::new(vec![0.5f32; 4 * 12], [4, 1, 3, 4]), &device);
     let weight: Vec<f32> = (0..36u32).map(|i| (i * 5 % 7) as f32 / 7.0 - 0.4).collect();
     let weight = Tensor::<2>::from_data(TensorData::new(weight, [12, 3]), &device);

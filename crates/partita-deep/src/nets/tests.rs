@@ -1,6 +1,7 @@
 //! Every network against PyTorch: `tests/golden/networks.py` made the outputs, weights come from the same formula.
 
 use super::*;
+use crate::device::tested;
 use crate::weights::walk::{fill, values};
 use burn::tensor::TensorData;
 use std::collections::BTreeMap;
@@ -74,12 +75,12 @@ fn networks_agree_with_pytorch() {
     assert_eq!(golden.len(), NAMES.len() - 1, "every network but the pixels themselves");
     for (name, golden) in &golden {
         println!("{name}");
-        let device = Device::flex();
+        let device = tested();
         let (backbone, layout) = build(name, golden.shape, &device);
         check(backbone, layout, golden, &device, (&golden.tested, 2e-5));
         // Where gradients are wanted, batch normalisation goes by the batch: in the last maps by the 16 numbers of a
         // channel, whose small variances make rounding larger.
-        let device = Device::flex().autodiff();
+        let device = tested().autodiff();
         let (backbone, layout) = build(name, golden.shape, &device);
         check(backbone, layout, golden, &device, (&golden.trained, 2e-4));
     }
@@ -87,7 +88,7 @@ fn networks_agree_with_pytorch() {
 
 #[test]
 fn both_layouts_of_mobilenet_name_every_tensor_once() {
-    let backbone = Net::Mobilenetv2.build([3, 64, 64], &Device::flex()).unwrap();
+    let backbone = Net::Mobilenetv2.build([3, 64, 64], &tested()).unwrap();
     for layout in Net::Mobilenetv2.layouts() {
         let mut names = Vec::new();
         crate::weights::walk::each(&backbone, &mut |name, _, _| names.push(layout(name).unwrap()));
@@ -100,9 +101,9 @@ fn both_layouts_of_mobilenet_name_every_tensor_once() {
 
 #[test]
 fn images_that_do_not_fit_are_refused_with_the_reason() {
-    let grey = Net::Mobilenetv2.build([1, 28, 28], &Device::flex()).unwrap_err();
+    let grey = Net::Mobilenetv2.build([1, 28, 28], &tested()).unwrap_err();
     assert!(grey.to_string().contains("mobilenetv2") && grey.to_string().contains("three channels"));
-    assert!(Net::Vgg4.build([3, 7, 7], &Device::flex()).is_err());
+    assert!(Net::Vgg4.build([3, 7, 7], &tested()).is_err());
     let unknown = "vgg5".parse::<Net>().unwrap_err().to_string();
     assert!(unknown.contains("vgg5") && unknown.contains("resnet18-cifar"));
 }
