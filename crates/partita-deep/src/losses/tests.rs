@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::device::tested;
-use burn::tensor::Device;
 use partita::linear::{Loss, Solver};
 use partita::simplex::uniform;
 
