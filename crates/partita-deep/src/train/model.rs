@@ -7,7 +7,7 @@ use crate::images::{Image, Pixels};
 use crate::nets::{Classifier, ImageShape};
 use crate::weights::{save, tensors, walk, walk::values};
 use burn::module::Module;
-use burn::tensor::{Device, Tensor, TensorData};
+use burn::tensor::{Device, Tensor, TensorData, activation::softmax};
 use partita::report::{Flow, Observer, Progress};
 use partita_data::safetensors_io::{TensorFile, Values};
 use rayon::prelude::*;
@@ -41,34 +41,37 @@ impl DeepModel {
                 format!("the model takes images of {c} channels and {h}×{w} pixels; give --size {h}");
             return Err(DeepError::Option(problem));
         }
-        let (n, mut out) = (pixels.len(), Vec::new());
-        for start in (0..n).step_by(BATCH) {
-            let rows: Vec<usize> = (start..n.min(start + BATCH)).collect();
-            let z = self.logits(pixels, &rows);
-            out.extend(values(burn::tensor::activation::softmax(z, 1)));
-            let done = (start + rows.len()) as f64 / n as f64;
-            if observer.progress(Progress { stage: "predicting", done, loss: None }) == Flow::Stop {
-                return Err(partita::Error::Interrupted.into());
-            }
-        }
-        Ok(out)
+        self.over(pixels, "predicting", observer, |x| {
+            softmax(self.net.heads[self.head].forward(self.net.backbone.forward(x)), 1)
+        })
     }
 
     /// Features of all images before the heads, row after row, and how many an image has.
     pub fn features(&self, pixels: &Pixels, observer: &dyn Observer) -> Result<(Vec<f32>, usize)> {
-        let n = pixels.len();
-        let mut out = Vec::new();
+        let out = self.over(pixels, "features", observer, |x| self.net.backbone.forward(x))?;
+        let m = out.len() / pixels.len().max(1);
+        Ok((out, m))
+    }
+
+    /// What `of` makes of all images, batch by batch.
+    fn over(
+        &self,
+        pixels: &Pixels,
+        stage: &'static str,
+        observer: &dyn Observer,
+        of: impl Fn(Tensor<4>) -> Tensor<2>,
+    ) -> Result<Vec<f32>> {
+        let (n, mut out) = (pixels.len(), Vec::new());
         for start in (0..n).step_by(BATCH) {
             let rows: Vec<usize> = (start..n.min(start + BATCH)).collect();
             let x = input(&self.normalise, &rows, self.shape, &self.device, |row| pixels.get(row));
-            out.extend(values(self.net.backbone.forward(x)));
+            out.extend(values(of(x)));
             let done = (start + rows.len()) as f64 / n as f64;
-            if observer.progress(Progress { stage: "features", done, loss: None }) == Flow::Stop {
+            if observer.progress(Progress { stage, done, loss: None }) == Flow::Stop {
                 return Err(partita::Error::Interrupted.into());
             }
         }
-        let m = out.len() / n.max(1);
-        Ok((out, m))
+        Ok(out)
     }
 
     /// `fresh` with the numbers of this network, where names and shapes agree.
@@ -81,11 +84,6 @@ impl DeepModel {
                 _ => None,
             }
         })
-    }
-
-    fn logits(&self, pixels: &Pixels, rows: &[usize]) -> Tensor<2> {
-        let x = input(&self.normalise, rows, self.shape, &self.device, |row| pixels.get(row));
-        self.net.heads[self.head].forward(self.net.backbone.forward(x))
     }
 
     /// Write the model, whole or not at all.
