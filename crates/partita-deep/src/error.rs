@@ -36,7 +36,7 @@ pub enum DeepError {
         need: u64,
         /// Bytes that are free.
         free: u64,
-        /// Images of a batch that fit, or a word on how few.
+        /// Images of a batch that fit.
         advice: usize,
     },
     /// Not weights, or broken ones.

@@ -43,11 +43,7 @@ type Flat = FloatTensor<Flex>;
 /// Tensors of the processor on a graph.
 type Tracked<C> = FloatTensor<Autodiff<Flex, C>>;
 
-/// The numbers of a tensor in order.
-fn contiguous(x: &Flat) -> Flat {
-    x.to_contiguous()
-}
-
+/// The numbers of a contiguous tensor, in order.
 fn numbers(x: &Flat) -> &[f32] {
     x.as_slice().expect("contiguous tensors of single precision")
 }
@@ -66,7 +62,7 @@ impl Kernels for Flex {
     }
 
     fn normalise(x: Flat, gamma: Flat, beta: Flat, epsilon: f64, relu: bool) -> (Flat, Flat, Flat) {
-        let x = contiguous(&x);
+        let x = x.to_contiguous();
         let maps = maps(&x);
         let (mean, variance) = maps.moments(numbers(&x));
         let (mean, variance) = (tensor(mean, &[maps.channels]), tensor(variance, &[maps.channels]));
@@ -78,7 +74,7 @@ impl Kernels for Flex {
 
 /// The convolution, and what its gradients need of the images.
 fn convolved(x: &Flat, weight: &Flat, sizes: &Sizes) -> (Flat, Flat) {
-    let (x, weight) = (contiguous(x), contiguous(weight));
+    let (x, weight) = (x.to_contiguous(), weight.to_contiguous());
     let n = shape(&x)[0];
     let [h, w] = sizes.output;
     let (out, ordered) = convolve::forward(numbers(&x), numbers(&weight), sizes);
@@ -92,7 +88,7 @@ fn maps(x: &Flat) -> Maps {
 }
 
 fn channels(mean: &Flat, variance: &Flat, gamma: &Flat, beta: &Flat, epsilon: f64) -> Vec<Channel> {
-    let [mean, variance, gamma, beta] = [mean, variance, gamma, beta].map(contiguous);
+    let [mean, variance, gamma, beta] = [mean, variance, gamma, beta].map(Flat::to_contiguous);
     let [mean, variance, gamma, beta] = [&mean, &variance, &gamma, &beta].map(numbers);
     let channel = |c: usize| Channel {
         mean: mean[c],
@@ -113,8 +109,8 @@ impl Backward<Flex, 2> for Convolve {
     fn backward(self, ops: Ops<Self::State, 2>, grads: &mut Gradients, checkpointer: &mut Checkpointer) {
         let (x, weight, sizes) = ops.state;
         let [by_x, by_weight] = ops.parents;
-        let d = contiguous(&grads.consume::<Flex>(&ops.node));
-        let weight = contiguous(&checkpointer.retrieve_node_output::<Flat>(weight));
+        let d = grads.consume::<Flex>(&ops.node).to_contiguous();
+        let weight = checkpointer.retrieve_node_output::<Flat>(weight).to_contiguous();
         let wanted = [by_x.is_some(), by_weight.is_some()];
         let found = convolve::gradients(numbers(&x), numbers(&weight), numbers(&d), &sizes, wanted);
         let shapes = [shape(&x), shape(&weight)];
@@ -135,9 +131,9 @@ impl Backward<Flex, 3> for Normalise {
 
     fn backward(self, ops: Ops<Self::State, 3>, grads: &mut Gradients, checkpointer: &mut Checkpointer) {
         let (states, [mean, variance], epsilon, relu) = ops.state;
-        let d = contiguous(&grads.consume::<Flex>(&ops.node));
+        let d = grads.consume::<Flex>(&ops.node).to_contiguous();
         let [x, gamma, beta] = states.map(|node| checkpointer.retrieve_node_output::<Flat>(node));
-        let x = contiguous(&x);
+        let x = x.to_contiguous();
         let of = channels(&mean, &variance, &gamma, &beta, epsilon);
         let found = maps(&x).gradients(numbers(&x), &of, relu, numbers(&d));
         let shapes = [shape(&x), shape(&gamma), shape(&beta)];

@@ -26,6 +26,8 @@ pub struct Term {
     pub value: f64,
     /// To be summed with other terms and descended; only its gradient means anything.
     pub tensor: Tensor<1>,
+    /// ln σ of the batch, row after row.
+    pub log_sigma: Vec<f64>,
 }
 
 /// ln σ of logits, row after row, in double precision.
@@ -41,7 +43,7 @@ pub fn core(z: Tensor<2>, objective: &dyn BatchObjective, known: Option<&[i32]>,
     let mut gradient = vec![0.0; log_sigma.len()];
     let batch = Batch { log_sigma: &log_sigma, k: z.dims()[1], weights: None, known };
     let value = objective.value_and_gradient(batch, &mut gradient, ws);
-    Term { value, tensor: with_gradient(z, &gradient) }
+    Term { value, tensor: with_gradient(z, &gradient), log_sigma }
 }
 
 /// A tensor whose gradient with respect to `z` is the one given.

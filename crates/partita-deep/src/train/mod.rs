@@ -118,8 +118,6 @@ pub fn fit(
     observer: &dyn Observer,
     mut each: impl FnMut(&Epoch, &DeepModel) -> Result<()>,
 ) -> Result<DeepFit> {
-    params.check(input.pixels.len())?;
-    forecast::check(params, input.pixels, forecast::free())?;
     let mut trainer = Trainer::new(input, params, device)?;
     if let Some(path) = input.checkpoint.filter(|path| input.resume && path.exists()) {
         checkpoint::read(&mut trainer, path)?;
@@ -143,6 +141,7 @@ pub fn fit(
 impl<'a> Trainer<'a> {
     fn new(input: &Input<'a>, params: &Params, device: Device) -> Result<Self> {
         params.check(input.pixels.len())?;
+        forecast::check(params, input.pixels, forecast::free())?;
         let (device, shape) = (device.autodiff(), input.pixels.shape());
         let mut model = Classifier::new(params.net, shape, &params.heads(), &device)?;
         model = weights::randomise(model, params.seed);

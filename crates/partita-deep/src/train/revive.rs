@@ -43,10 +43,10 @@ impl Trainer<'_> {
                 row[dead] = row[large] + step * (2.0 * rng.random::<f32>() - 1.0);
             }
             bias.iter_mut().for_each(|bias| bias[dead] = bias[large]);
-            for (name, stride) in [("heads.0.weight", k), ("heads.0.bias", k)] {
+            for name in ["heads.0.weight", "heads.0.bias"] {
                 let Some(moments) = self.adam.moments.get_mut(name) else { continue };
                 for numbers in [&mut moments.first, &mut moments.second] {
-                    numbers.iter_mut().skip(dead).step_by(stride).for_each(|v| *v = 0.0);
+                    numbers.iter_mut().skip(dead).step_by(k).for_each(|v| *v = 0.0);
                 }
             }
         }

@@ -4,7 +4,7 @@ use super::Trainer;
 use crate::losses::{core, kl, log_sigma, symmetric_kl, with_gradient};
 use crate::weights::walk::values;
 use burn::module::Module;
-use burn::tensor::{Tensor, TensorData, activation::softmax};
+use burn::tensor::{Device, Tensor, TensorData};
 use partita::objective::{Batch, BatchObjective, SelfLabelled, Workspace};
 
 /// What the losses of a run need beside the network.
@@ -76,14 +76,11 @@ impl Trainer<'_> {
 
     /// The clustering loss and a tensor with its gradient.
     fn judged(&mut self, z: Tensor<2>, rows: &[usize], judge: &Judge) -> (f64, Tensor<1>) {
-        let k = self.params.k;
-        for row in values(softmax(z.clone(), 1)).chunks_exact(k) {
-            self.shares.iter_mut().zip(row).for_each(|(s, p)| *s += f64::from(*p) / rows.len() as f64);
-        }
         let known: Option<Vec<i32>> = self.known.map(|known| rows.iter().map(|&row| known[row]).collect());
         match judge {
             Judge::Batch(objective) => {
                 let term = core(z, &**objective, known.as_deref(), &mut self.workspace);
+                self.count(&term.log_sigma);
                 (term.value, term.tensor)
             }
             Judge::Epoch(objective, labels) => {
@@ -92,17 +89,35 @@ impl Trainer<'_> {
                 self.workspace.y = rows.iter().flat_map(|&row| &labels[row * k..][..k]).copied().collect();
                 let batch = Batch { log_sigma: &log_sigma, k, weights: None, known: known.as_deref() };
                 let value = objective.with_labels(batch, &mut gradient, &mut self.workspace);
+                self.count(&log_sigma);
                 (value, with_gradient(z, &gradient))
             }
             Judge::Views => unreachable!("views have no labels"),
         }
     }
 
-    /// The images as they are.
+    /// Add the mean prediction of a batch to the epoch's.
+    fn count(&mut self, log_sigma: &[f64]) {
+        let k = self.params.k;
+        let n = (log_sigma.len() / k) as f64;
+        for row in log_sigma.chunks_exact(k) {
+            self.shares.iter_mut().zip(row).for_each(|(share, l)| *share += l.exp() / n);
+        }
+    }
+
+    /// The images as they are, to be trained on.
     pub(super) fn plain(&self, rows: &[usize]) -> Tensor<4> {
-        super::model::input(&self.normalise, rows, self.pixels.shape(), &self.device, |row| {
-            self.pixels.get(row)
-        })
+        self.plain_on(rows, &self.device)
+    }
+
+    /// The images as they are, on a device that tracks gradients or on one that does not.
+    fn plain_on(&self, rows: &[usize], device: &Device) -> Tensor<4> {
+        super::model::input(&self.normalise, rows, self.pixels.shape(), device, |row| self.pixels.get(row))
+    }
+
+    /// ln σ of images by the first head, as the network says it outside of training.
+    pub(super) fn said(&self, rows: &[usize]) -> Vec<f64> {
+        log_sigma(&self.model.valid().forward(self.plain_on(rows, &self.device.clone().inner())))
     }
 
     /// View `number` of the images in an epoch.
@@ -127,15 +142,7 @@ impl Trainer<'_> {
         let still = self.model.valid();
         let rows: Vec<usize> = (0..self.pixels.len()).collect();
         let device = self.device.clone().inner();
-        let logits = rows.chunks(256).flat_map(|rows| {
-            let x = super::model::input(&self.normalise, rows, self.pixels.shape(), &device, |row| {
-                self.pixels.get(row)
-            });
-            values(still.forward(x))
-        });
-        let mut out = Vec::new();
-        partita::simplex::log_softmax_rows(logits, self.params.k, &mut out);
-        out
+        rows.chunks(256).flat_map(|rows| log_sigma(&still.forward(self.plain_on(rows, &device)))).collect()
     }
 
     /// Labels of all images, for an epoch.

@@ -4,9 +4,9 @@ use super::Trainer;
 use super::params::Aim;
 use super::step::{Losses, scalar};
 use crate::losses::{contrast, iic, log_sigma, neighbours, with_gradient};
-use burn::module::Module;
 use burn::tensor::Tensor;
 use partita::rng::{Stream, stream};
+use partita::simplex::largest;
 use rand::RngExt;
 
 impl Trainer<'_> {
@@ -45,10 +45,14 @@ impl Trainer<'_> {
         known.fold(told(Tensor::cat(terms, 0).sum() / heads as f32), with)
     }
 
+    /// The label of an image, if it is known.
+    fn known_label(&self, row: usize) -> Option<usize> {
+        self.known.and_then(|known| usize::try_from(known[row]).ok())
+    }
+
     /// Cross-entropy of the labels that are known, if any are.
     fn known_term(&self, z: Tensor<2>, rows: &[usize]) -> Option<(Tensor<1>, f64)> {
-        let known = self.known?;
-        let labels: Vec<Option<usize>> = rows.iter().map(|&row| usize::try_from(known[row]).ok()).collect();
+        let labels: Vec<Option<usize>> = rows.iter().map(|&row| self.known_label(row)).collect();
         let count = labels.iter().flatten().count();
         (count > 0).then(|| taught(z, &labels, |_| 1.0 / count as f64))
     }
@@ -67,18 +71,13 @@ impl Trainer<'_> {
     /// The clusters that the network is sure of in the images, taught in their views, all clusters weighing the same.
     fn confident(&self, rows: &[usize], epoch: usize, threshold: f64) -> (Tensor<1>, f64) {
         let k = self.params.k;
-        let device = self.device.clone().inner();
-        let x = super::model::input(&self.normalise, rows, self.pixels.shape(), &device, |row| {
-            self.pixels.get(row)
-        });
-        let said = log_sigma(&self.model.valid().forward(x));
+        let said = self.said(rows);
         let sure = |row: &[f64]| {
-            let best = (1..k).fold(0, |best, c| if row[c] > row[best] { c } else { best });
+            let best = largest(row);
             (row[best].exp() > threshold).then_some(best)
         };
-        let known = |row: usize| self.known.and_then(|known| usize::try_from(known[row]).ok());
-        let labels =
-            rows.iter().zip(said.chunks_exact(k)).map(|(&row, said)| known(row).or_else(|| sure(said)));
+        let labels = rows.iter().zip(said.chunks_exact(k));
+        let labels = labels.map(|(&row, said)| self.known_label(row).or_else(|| sure(said)));
         let labels: Vec<Option<usize>> = labels.collect();
         let mut sizes = vec![0usize; k];
         labels.iter().flatten().for_each(|&label| sizes[label] += 1);

@@ -3,6 +3,7 @@
 use crate::args::DeepArgs;
 use anyhow::{Context, Result};
 use partita::metrics::{mean_entropy, scores};
+use partita::simplex::largest;
 use partita_data::{write_labels_csv, write_npy_f32_2d, write_npy_i32};
 use partita_deep::images::Pixels;
 use partita_deep::train::{DeepModel, Epoch};
@@ -61,8 +62,7 @@ pub struct Told<'a> {
 
 impl<'a> Told<'a> {
     pub fn new(proba: &'a [f32], k: usize) -> Self {
-        let best = |row: &[f32]| (1..k).fold(0, |best, c| if row[c] > row[best] { c } else { best });
-        let labels: Vec<i32> = proba.chunks_exact(k).map(|row| best(row) as i32).collect();
+        let labels: Vec<i32> = proba.chunks_exact(k).map(|row| largest(row) as i32).collect();
         let mut sizes = vec![0; k];
         labels.iter().for_each(|&label| sizes[label as usize] += 1);
         Self { proba, k, labels, sizes }
