@@ -43,7 +43,7 @@ pub(super) fn read(trainer: &mut Trainer<'_>, path: &Path) -> Result<()> {
     let params: Params =
         serde_json::from_str(text("params")).map_err(|_| broken("its options cannot be read"))?;
     // More epochs may be asked for than at first; all else decides what the run is.
-    if (Params { epochs: trainer.params.epochs, ..params }) != trainer.params {
+    if (Params { epochs: trainer.params.epochs, ..params }) != *trainer.params {
         return Err(broken("it was made with other options; give the same, or begin anew without --resume"));
     }
     let epochs: Vec<Epoch> =

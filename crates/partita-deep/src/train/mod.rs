@@ -1,5 +1,6 @@
 //! Deep clustering: a network trained on images, with the core's losses and what compares views.
 
+mod ahead;
 mod checkpoint;
 mod forecast;
 mod model;
@@ -19,6 +20,7 @@ use crate::images::Pixels;
 use crate::nets::Classifier;
 use crate::optimise::Adam;
 use crate::weights::{self, StateDict};
+use ahead::Source;
 use burn::module::Module;
 use burn::tensor::Device;
 use partita::linear::Refresh;
@@ -81,13 +83,11 @@ impl<'a> Input<'a> {
 
 /// A run of training.
 pub struct Trainer<'a> {
-    params: Params,
-    pixels: &'a Pixels,
+    params: &'a Params,
+    source: Source<'a>,
     known: Option<&'a [i32]>,
-    neighbours: &'a [u32],
     model: Classifier,
     adam: Adam,
-    normalise: Normalise,
     device: Device,
     epochs: Vec<Epoch>,
     head_losses: Vec<f64>,
@@ -139,11 +139,11 @@ pub fn fit(
 }
 
 impl<'a> Trainer<'a> {
-    fn new(input: &Input<'a>, params: &Params, device: Device) -> Result<Self> {
+    fn new(input: &Input<'a>, params: &'a Params, device: Device) -> Result<Self> {
         params.check(input.pixels.len())?;
         forecast::check(params, input.pixels, forecast::free())?;
         let (device, shape) = (device.autodiff(), input.pixels.shape());
-        let mut model = Classifier::new(params.net, shape, &params.heads(), &device)?;
+        let mut model = Classifier::new(params.net, shape, &params.heads(shape), &device)?;
         model = weights::randomise(model, params.seed);
         let mut normalise = Normalise::PLAIN;
         if let Some(start) = input.start {
@@ -159,36 +159,38 @@ impl<'a> Trainer<'a> {
         }
         Ok(Self {
             adam: Adam::new(params.backbone, params.heads),
-            head_losses: vec![0.0; params.heads().len()],
+            head_losses: vec![0.0; params.heads(shape).len()],
             shares: vec![0.0; params.k],
-            params: params.clone(),
-            pixels: input.pixels,
+            params,
+            source: Source { pixels: input.pixels, neighbours: input.neighbours, params, normalise },
             known: input.known,
-            neighbours: input.neighbours,
             epochs: Vec::new(),
             workspace: Workspace::default(),
             model,
-            normalise,
             device,
         })
     }
 
     /// Batches of an epoch; images left over at its end wait for the next.
     fn batches(&self) -> usize {
-        (self.pixels.len() / self.params.batch).max(1)
+        (self.source.pixels.len() / self.params.batch).max(1)
     }
 
     /// One pass over the images, each epoch in an order of its own.
     fn epoch(&mut self, observer: &dyn Observer) -> Result<Flow> {
-        let number = self.epochs.len();
-        let mut order: Vec<usize> = (0..self.pixels.len()).collect();
+        let (number, source) = (self.epochs.len(), self.source);
+        let mut order: Vec<usize> = (0..source.pixels.len()).collect();
         order.shuffle(&mut stream(self.params.seed, Stream::Order, number as u64));
         let judge = self.judge();
         let (batches, mut sum) = (self.batches(), Losses::default());
         self.head_losses.fill(0.0);
         self.shares.fill(0.0);
-        for (i, rows) in order.chunks(self.params.batch.min(order.len())).take(batches).enumerate() {
-            let losses = self.step(rows, number, &judge);
+        let mut batch = order.chunks(self.params.batch.min(order.len())).take(batches);
+        let mut prepare = || batch.next().map(|rows| source.inputs(rows, number));
+        let (mut made, mut next) = (0, prepare());
+        while let Some(inputs) = next.take() {
+            let (losses, prepared) = rayon::join(|| self.step(&inputs, &judge), &mut prepare);
+            (made, next) = (made + 1, prepared);
             if !losses.total().is_finite() {
                 return Err(DeepError::Option(format!(
                     "the loss is no longer finite after {} steps; give a smaller learning rate",
@@ -198,7 +200,7 @@ impl<'a> Trainer<'a> {
             sum.cluster += losses.cluster / batches as f64;
             sum.pairs += losses.pairs / batches as f64;
             sum.disturb += losses.disturb / batches as f64;
-            let done = (number as f64 + (i + 1) as f64 / batches as f64) / self.params.epochs as f64;
+            let done = (number as f64 + f64::from(made) / batches as f64) / self.params.epochs as f64;
             let progress = Progress { stage: self.params.aim.stage(), done, loss: Some(losses.total()) };
             if observer.progress(progress) == Flow::Stop {
                 return Ok(Flow::Stop);
@@ -243,9 +245,9 @@ impl<'a> Trainer<'a> {
         DeepModel {
             net: self.model.valid(),
             params: self.params.clone(),
-            shape: self.pixels.shape(),
+            shape: self.source.pixels.shape(),
             head,
-            normalise: self.normalise,
+            normalise: self.source.normalise,
             device: self.device.clone().inner(),
         }
     }

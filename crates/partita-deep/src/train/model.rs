@@ -3,7 +3,7 @@
 use super::{Params, checkpoint};
 use crate::embed::Normalise;
 use crate::error::{DeepError, Result};
-use crate::images::{Image, Pixels};
+use crate::images::Pixels;
 use crate::nets::{Classifier, ImageShape};
 use crate::weights::{save, tensors, walk, walk::values};
 use burn::module::Module;
@@ -64,8 +64,8 @@ impl DeepModel {
         let (n, mut out) = (pixels.len(), Vec::new());
         for start in (0..n).step_by(BATCH) {
             let rows: Vec<usize> = (start..n.min(start + BATCH)).collect();
-            let x = input(&self.normalise, &rows, self.shape, &self.device, |row| pixels.get(row));
-            out.extend(values(of(x)));
+            let x = input(&self.normalise, &rows, pixels);
+            out.extend(values(of(Tensor::from_data(x, &self.device))));
             let done = (start + rows.len()) as f64 / n as f64;
             if observer.progress(Progress { stage, done, loss: None }) == Flow::Stop {
                 return Err(partita::Error::Interrupted.into());
@@ -125,27 +125,22 @@ impl DeepModel {
         let params: Params = serde_json::from_str(text("params")?).map_err(|_| broken())?;
         let (shape, head, (mean, deviation)): (ImageShape, usize, _) =
             serde_json::from_str(text("about")?).map_err(|_| broken())?;
-        if shape.iter().any(|&d| d == 0 || d > 1 << 14) || head >= params.heads().len() {
+        if shape.iter().any(|&d| d == 0 || d > 1 << 14) || head >= params.heads(shape).len() {
             return Err(broken());
         }
-        let net = Classifier::new(params.net, shape, &params.heads(), &device)?;
+        let net = Classifier::new(params.net, shape, &params.heads(shape), &device)?;
         let net = checkpoint::fill(net, &file).ok_or_else(broken)?.valid();
         Ok(Self { net, params, shape, head, normalise: Normalise { mean, deviation }, device })
     }
 }
 
-/// Images as a tensor, made on all cores.
-pub(super) fn input(
-    normalise: &Normalise,
-    rows: &[usize],
-    [c, h, w]: ImageShape,
-    device: &Device,
-    image: impl Fn(usize) -> Image + Sync,
-) -> Tensor<4> {
+/// The numbers of images, made on all cores.
+pub(super) fn input(normalise: &Normalise, rows: &[usize], pixels: &Pixels) -> TensorData {
+    let [c, h, w] = pixels.shape();
     let numbers = rows.par_iter().flat_map_iter(|&row| {
         let mut numbers = Vec::with_capacity(c * h * w);
-        normalise.append(&image(row), &mut numbers);
+        normalise.append(&pixels.get(row), &mut numbers);
         numbers
     });
-    Tensor::from_data(TensorData::new(numbers.collect::<Vec<f32>>(), [rows.len(), c, h, w]), device)
+    TensorData::new(numbers.collect::<Vec<f32>>(), [rows.len(), c, h, w])
 }

@@ -3,7 +3,7 @@
 use crate::augment::Augment;
 use crate::error::{DeepError, Result};
 use crate::losses::Vat;
-use crate::nets::Net;
+use crate::nets::{ImageShape, Net};
 use crate::optimise::Pace;
 use partita::linear::{Loss, Refresh, Solver};
 use serde::{Deserialize, Serialize};
@@ -178,11 +178,11 @@ impl Params {
         self.prior.clone().unwrap_or_else(|| partita::simplex::uniform(self.k))
     }
 
-    /// Clusters of every head.
-    pub fn heads(&self) -> Vec<usize> {
+    /// Outputs of every head; a projection is two layers, one upon the other.
+    pub fn heads(&self, shape: ImageShape) -> Vec<usize> {
         match self.aim {
             Aim::Core { .. } | Aim::Neighbours { .. } | Aim::Confident { .. } => vec![self.k],
-            Aim::Contrast { width, .. } => vec![width],
+            Aim::Contrast { width, .. } => vec![self.net.features(shape), width],
             Aim::Iic { heads, over } => [vec![self.k; heads], vec![over; heads]].concat(),
         }
     }

@@ -3,6 +3,7 @@
 
 use super::{Aim, DeepFit, DeepModel, Epoch, Input, Params, fit};
 use crate::error::{DeepError, Result};
+use crate::optimise::Pace;
 use burn::tensor::Device;
 use partita::report::{Observer, StopReason};
 use partita::rivals::{Table, neighbours::nearest};
@@ -30,9 +31,14 @@ impl Scan {
 
 /// What likenesses of views are divided by, and the numbers they are compared by.
 const CONTRAST: Aim = Aim::Contrast { width: 128, temperature: 0.1 };
+/// Rate at which views are learnt.
+const RATE: f64 = 1e-3;
 
 /// A network that was taught to tell images apart by their views (SimCLR), to start another aim from. A checkpoint gets
 /// `contrast` in its name.
+///
+/// Rates in `params`, and a frozen backbone, are those of the aim that follows: nothing is left to learn slowly or to be
+/// kept before this.
 pub fn pretext(
     input: &Input<'_>,
     params: &Params,
@@ -40,7 +46,9 @@ pub fn pretext(
     device: &Device,
     observer: &dyn Observer,
 ) -> Result<DeepFit> {
-    stage(input, params, (CONTRAST, "contrast"), epochs, device, observer, |_, _| Ok(()))
+    let pace = |of: Pace| Pace { rate: RATE, ..of };
+    let params = Params { backbone: pace(params.backbone), heads: pace(params.heads), ..params.clone() };
+    stage(input, &params, (CONTRAST, "contrast"), epochs, device, observer, |_, _| Ok(()))
 }
 
 /// All three stages; `params` gives all but the aims and the numbers of epochs. A checkpoint becomes one file for each.

@@ -1,10 +1,11 @@
 //! One step: the loss of a batch, and the network after descending it.
 
 use super::Trainer;
+use super::ahead::Inputs;
 use crate::losses::{core, kl, log_sigma, symmetric_kl, with_gradient};
 use crate::weights::walk::values;
 use burn::module::Module;
-use burn::tensor::{Device, Tensor, TensorData};
+use burn::tensor::{Tensor, TensorData};
 use partita::objective::{Batch, BatchObjective, SelfLabelled, Workspace};
 
 /// What the losses of a run need beside the network.
@@ -36,29 +37,29 @@ impl Losses {
 
 impl Trainer<'_> {
     /// Descend the loss of these images.
-    pub(super) fn step(&mut self, rows: &[usize], epoch: usize, judge: &Judge) -> Losses {
+    pub(super) fn step(&mut self, inputs: &Inputs, judge: &Judge) -> Losses {
         let (loss, losses) = match judge {
-            Judge::Views => self.views(rows, epoch),
-            _ => self.clusters(rows, epoch, judge),
+            Judge::Views => self.views(inputs),
+            _ => self.clusters(inputs, judge),
         };
         let model = self.model.clone();
         self.model = self.adam.step(model, loss.backward(), 1.0);
         losses
     }
 
-    fn clusters(&mut self, rows: &[usize], epoch: usize, judge: &Judge) -> (Tensor<1>, Losses) {
+    fn clusters(&mut self, inputs: &Inputs, judge: &Judge) -> (Tensor<1>, Losses) {
         let rise = match self.params.warm_up {
             0 => 1.0,
             warm_up => (self.adam.steps as f64 / (warm_up * self.batches()) as f64).min(1.0),
         };
         let (pairs, disturb) = (self.params.pairs * rise, self.params.disturb * rise);
-        // A view takes the image's place unless the two are compared.
-        let x = if self.params.pairs > 0.0 { self.plain(rows) } else { self.view(rows, epoch, 0) };
+        let x = inputs.first(&self.device);
         let z = self.model.forward(x.clone());
-        let (cluster, mut loss) = self.judged(z.clone(), rows, judge);
+        let (cluster, mut loss) = self.judged(z.clone(), &inputs.rows, judge);
         let mut losses = Losses { cluster, ..Losses::default() };
         if pairs > 0.0 {
-            let term = symmetric_kl(z.clone(), self.model.forward(self.view(rows, epoch, 0))) * pairs as f32;
+            let term =
+                symmetric_kl(z.clone(), self.model.forward(inputs.second(&self.device))) * pairs as f32;
             losses.pairs = scalar(&term);
             loss = loss + term;
         }
@@ -105,44 +106,15 @@ impl Trainer<'_> {
         }
     }
 
-    /// The images as they are, to be trained on.
-    pub(super) fn plain(&self, rows: &[usize]) -> Tensor<4> {
-        self.plain_on(rows, &self.device)
-    }
-
-    /// The images as they are, on a device that tracks gradients or on one that does not.
-    fn plain_on(&self, rows: &[usize], device: &Device) -> Tensor<4> {
-        super::model::input(&self.normalise, rows, self.pixels.shape(), device, |row| self.pixels.get(row))
-    }
-
     /// ln σ of images by the first head, as the network says it outside of training.
-    pub(super) fn said(&self, rows: &[usize]) -> Vec<f64> {
-        log_sigma(&self.model.valid().forward(self.plain_on(rows, &self.device.clone().inner())))
-    }
-
-    /// View `number` of the images in an epoch.
-    pub(super) fn view(&self, rows: &[usize], epoch: usize, number: u64) -> Tensor<4> {
-        use rayon::prelude::*;
-        let [c, h, w] = self.pixels.shape();
-        let numbers = rows.par_iter().flat_map_iter(|&row| {
-            let draw = crate::augment::Draw {
-                seed: self.params.seed,
-                view: 2 * epoch as u64 + number,
-                row: row as u64,
-            };
-            let values = self.params.augment.apply(&self.pixels.get(row), draw);
-            self.normalise.of_values(&values, h * w)
-        });
-        let data = TensorData::new(numbers.collect::<Vec<f32>>(), [rows.len(), c, h, w]);
-        Tensor::from_data(data, &self.device)
+    pub(super) fn said(&self, images: TensorData) -> Vec<f64> {
+        log_sigma(&self.model.valid().forward(Tensor::from_data(images, &self.device.clone().inner())))
     }
 
     /// ln σ of all images by the first head.
     pub(super) fn log_sigma_of_all(&self) -> Vec<f64> {
-        let still = self.model.valid();
-        let rows: Vec<usize> = (0..self.pixels.len()).collect();
-        let device = self.device.clone().inner();
-        rows.chunks(256).flat_map(|rows| log_sigma(&still.forward(self.plain_on(rows, &device)))).collect()
+        let rows: Vec<usize> = (0..self.source.pixels.len()).collect();
+        rows.chunks(256).flat_map(|rows| self.said(self.source.plain(rows))).collect()
     }
 
     /// Labels of all images, for an epoch.

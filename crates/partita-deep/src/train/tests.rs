@@ -1,4 +1,6 @@
 use super::*;
+use crate::device::tested;
+use crate::nets::Net;
 use partita::linear::{Loss, Solver};
 use partita::metrics::scores;
 use partita::report::Silent;
@@ -42,10 +44,8 @@ fn input(pixels: &Pixels) -> Input<'_> {
     Input::new(pixels)
 }
 
-use crate::nets::Net;
-
 fn trained(input: &Input<'_>, params: &Params) -> DeepFit {
-    fit(input, params, Device::flex(), &Silent, |_, _| Ok(())).unwrap()
+    fit(input, params, tested(), &Silent, |_, _| Ok(())).unwrap()
 }
 
 fn bits(fit: &DeepFit) -> Vec<(String, Vec<u32>)> {
@@ -81,10 +81,12 @@ fn a_resumed_run_ends_with_the_same_bits() {
 #[test]
 fn the_number_of_threads_does_not_change_a_bit() {
     let (pixels, _) = bars(150);
-    for net in [Net::Mlp, Net::Vgg4, Net::Resnet18Cifar] {
+    let augment = "flip,affine:0.1".parse().unwrap();
+    for (net, pairs) in [(Net::Mlp, 1.0), (Net::Vgg4, 0.0), (Net::Resnet18Cifar, 0.0)] {
+        let params = Params { epochs: 1, augment, pairs, ..options(net) };
         let on = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| bits(&trained(&input(&pixels), &Params { epochs: 1, ..options(net) })))
+            pool.install(|| bits(&trained(&input(&pixels), &params)))
         };
         assert!(on(1) == on(3), "{net}");
     }
@@ -141,7 +143,7 @@ fn a_model_says_the_same_after_it_was_written_and_read() {
     let found = trained(&input(&pixels), &options(Net::Vgg4));
     found.model.write(&path).unwrap();
     assert!(DeepModel::is_one(&path));
-    let read = DeepModel::read(&path, Device::flex()).unwrap();
+    let read = DeepModel::read(&path, tested()).unwrap();
     assert_eq!(
         read.probabilities(&pixels, &Silent).unwrap(),
         found.model.probabilities(&pixels, &Silent).unwrap()
@@ -197,4 +199,18 @@ fn scan_separates_stripes_and_resumes() {
     let short = Scan { epochs: [6, 8, 1], ..stages };
     run(&kept, &short);
     assert_eq!(bits(&run(&kept, &stages)), bits(&whole));
+}
+
+#[test]
+fn a_pretext_learns_even_if_what_follows_is_frozen() {
+    let (pixels, _) = stripes(100);
+    let augment = "affine:0.3".parse().unwrap();
+    let mut params = Params { augment, ..options(Net::Vgg4) };
+    params.backbone.rate = 0.0;
+    let learnt = pretext(&input(&pixels), &params, 3, &tested(), &Silent).unwrap();
+    assert!(learnt.epochs[2].loss < learnt.epochs[0].loss, "{:?}", learnt.epochs);
+    let follows = trained(&Input { begin: Some(&learnt.model), ..input(&pixels) }, &params);
+    let [learnt, kept] = [&learnt, &follows].map(|fit| weights::tensors(&fit.model.net));
+    let backbone: Vec<&String> = kept.keys().filter(|name| name.starts_with("backbone.")).collect();
+    assert!(!backbone.is_empty() && backbone.iter().all(|name| kept[*name] == learnt[*name]));
 }

@@ -1,40 +1,42 @@
 //! Losses that compare views: IIC and the three stages of SCAN.
 
 use super::Trainer;
+use super::ahead::Inputs;
 use super::params::Aim;
 use super::step::{Losses, scalar};
 use crate::losses::{contrast, iic, log_sigma, neighbours, with_gradient};
-use burn::tensor::Tensor;
-use partita::rng::{Stream, stream};
+use burn::tensor::{Tensor, activation::relu};
 use partita::simplex::largest;
-use rand::RngExt;
 
 impl Trainer<'_> {
     /// The loss of these images, and a tensor with its gradient.
-    pub(super) fn views(&mut self, rows: &[usize], epoch: usize) -> (Tensor<1>, Losses) {
+    pub(super) fn views(&mut self, inputs: &Inputs) -> (Tensor<1>, Losses) {
+        let (x, other) = (inputs.first(&self.device), inputs.second(&self.device));
         let (tensor, cluster) = match self.params.aim {
-            Aim::Iic { heads, .. } => self.iic(rows, epoch, heads),
+            Aim::Iic { heads, .. } => self.iic(x, other, &inputs.rows, heads),
             Aim::Contrast { temperature, .. } => {
-                let [first, second] = [0, 1].map(|view| self.model.forward(self.view(rows, epoch, view)));
-                told(contrast(first, second, temperature))
+                told(contrast(self.project(x), self.project(other), temperature))
             }
             Aim::Neighbours { entropy } => {
-                let partners = self.partners(rows, epoch);
-                let first = self.model.forward(self.view(rows, epoch, 0));
-                let second = self.model.forward(self.view(&partners, epoch, 1));
-                let known = self.known_term(first.clone(), rows);
+                let (first, second) = (self.model.forward(x), self.model.forward(other));
+                let known = self.known_term(first.clone(), &inputs.rows);
                 with(told(neighbours(first, second, entropy)), known)
             }
-            Aim::Confident { threshold } => self.confident(rows, epoch, threshold),
+            Aim::Confident { threshold } => self.confident(inputs, threshold),
             Aim::Core { .. } => unreachable!("losses of the core need no views"),
         };
         (tensor, Losses { cluster, ..Losses::default() })
     }
 
-    /// An image and its view, through all heads.
-    fn iic(&mut self, rows: &[usize], epoch: usize, heads: usize) -> (Tensor<1>, f64) {
-        let first = self.model.backbone.forward(self.plain(rows));
-        let second = self.model.backbone.forward(self.view(rows, epoch, 0));
+    /// Numbers that views are compared by: two layers upon the features, which thus need not forget how views differ.
+    fn project(&self, x: Tensor<4>) -> Tensor<2> {
+        let [hidden, out] = &self.model.heads[..] else { unreachable!("a projection has two layers") };
+        out.forward(relu(hidden.forward(self.model.backbone.forward(x))))
+    }
+
+    /// Images and their views, through all heads.
+    fn iic(&mut self, x: Tensor<4>, view: Tensor<4>, rows: &[usize], heads: usize) -> (Tensor<1>, f64) {
+        let (first, second) = (self.model.backbone.forward(x), self.model.backbone.forward(view));
         let term = |head: &burn::nn::Linear| iic(head.forward(first.clone()), head.forward(second.clone()));
         let terms: Vec<Tensor<1>> = self.model.heads.iter().map(term).collect();
         for (sum, term) in self.head_losses.iter_mut().zip(&terms) {
@@ -57,33 +59,22 @@ impl Trainer<'_> {
         (count > 0).then(|| taught(z, &labels, |_| 1.0 / count as f64))
     }
 
-    /// One of the neighbours of each image, drawn anew in every epoch.
-    fn partners(&self, rows: &[usize], epoch: usize) -> Vec<usize> {
-        let n = self.pixels.len();
-        let count = self.neighbours.len() / n;
-        let draw = |&row: &usize| {
-            let mut rng = stream(self.params.seed, Stream::Sample, (epoch * n + row) as u64);
-            self.neighbours[row * count + rng.random_range(0..count)] as usize
-        };
-        rows.iter().map(draw).collect()
-    }
-
     /// The clusters that the network is sure of in the images, taught in their views, all clusters weighing the same.
-    fn confident(&self, rows: &[usize], epoch: usize, threshold: f64) -> (Tensor<1>, f64) {
+    fn confident(&self, inputs: &Inputs, threshold: f64) -> (Tensor<1>, f64) {
         let k = self.params.k;
-        let said = self.said(rows);
+        let said = self.said(inputs.first.clone());
         let sure = |row: &[f64]| {
             let best = largest(row);
             (row[best].exp() > threshold).then_some(best)
         };
-        let labels = rows.iter().zip(said.chunks_exact(k));
+        let labels = inputs.rows.iter().zip(said.chunks_exact(k));
         let labels = labels.map(|(&row, said)| self.known_label(row).or_else(|| sure(said)));
         let labels: Vec<Option<usize>> = labels.collect();
         let mut sizes = vec![0usize; k];
         labels.iter().flatten().for_each(|&label| sizes[label] += 1);
         let used = sizes.iter().filter(|&&size| size > 0).count();
 
-        let z = self.model.forward(self.view(rows, epoch, 0));
+        let z = self.model.forward(inputs.second(&self.device));
         taught(z, &labels, |label| 1.0 / (sizes[label] * used) as f64)
     }
 }

@@ -1,0 +1,112 @@
+//! Images of a batch as the numbers that the network takes. They depend on the seed, the epoch and the rows alone, so
+//! they are made on all cores while the network still works on the batch before.
+
+use super::Params;
+use super::params::Aim;
+use crate::augment::{Augment, Draw};
+use crate::embed::Normalise;
+use crate::images::Pixels;
+use burn::tensor::{Device, Tensor, TensorData};
+use partita::rng::{Stream, stream};
+use rand::RngExt;
+use rayon::prelude::*;
+
+/// How an image is looked at.
+#[derive(Debug, Clone, Copy)]
+enum Look {
+    /// As it is.
+    Plain,
+    /// A view of an epoch, by its number.
+    View(u64),
+}
+
+/// Where batches come from.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Source<'a> {
+    pub pixels: &'a Pixels,
+    pub neighbours: &'a [u32],
+    pub params: &'a Params,
+    pub normalise: Normalise,
+}
+
+/// Images of a batch, and what the aim compares them with.
+pub(super) struct Inputs {
+    /// Their numbers among all images.
+    pub rows: Vec<usize>,
+    /// The images.
+    pub first: TensorData,
+    /// A view of each, or of its partner.
+    pub second: Option<TensorData>,
+}
+
+impl Inputs {
+    /// The images as a tensor.
+    pub fn first(&self, device: &Device) -> Tensor<4> {
+        Tensor::from_data(self.first.clone(), device)
+    }
+
+    /// What they are compared with.
+    pub fn second(&self, device: &Device) -> Tensor<4> {
+        let second = self.second.as_ref().expect("aims that compare have something to compare with");
+        Tensor::from_data(second.clone(), device)
+    }
+}
+
+impl Source<'_> {
+    /// What a step of an epoch takes of these images.
+    pub fn inputs(&self, rows: &[usize], epoch: usize) -> Inputs {
+        use Look::{Plain, View};
+        let partners;
+        let (first, second) = match self.params.aim {
+            // A view takes the image's place unless the two are compared.
+            Aim::Core { .. } if self.params.pairs == 0.0 => (View(0), None),
+            Aim::Core { .. } | Aim::Iic { .. } | Aim::Confident { .. } => (Plain, Some((rows, View(0)))),
+            Aim::Contrast { .. } => (View(0), Some((rows, View(1)))),
+            Aim::Neighbours { .. } => {
+                partners = self.partners(rows, epoch);
+                (View(0), Some((partners.as_slice(), View(1))))
+            }
+        };
+        Inputs {
+            rows: rows.to_vec(),
+            first: self.look(rows, epoch, first),
+            second: second.map(|(rows, look)| self.look(rows, epoch, look)),
+        }
+    }
+
+    /// The images as they are.
+    pub fn plain(&self, rows: &[usize]) -> TensorData {
+        super::model::input(&self.normalise, rows, self.pixels)
+    }
+
+    fn look(&self, rows: &[usize], epoch: usize, look: Look) -> TensorData {
+        match look {
+            Look::View(number) if self.params.augment != Augment::default() => {
+                self.view(rows, 2 * epoch as u64 + number)
+            }
+            _ => self.plain(rows),
+        }
+    }
+
+    /// A view of each image.
+    fn view(&self, rows: &[usize], view: u64) -> TensorData {
+        let [c, h, w] = self.pixels.shape();
+        let numbers = rows.par_iter().flat_map_iter(|&row| {
+            let draw = Draw { seed: self.params.seed, view, row: row as u64 };
+            let values = self.params.augment.apply(&self.pixels.get(row), draw);
+            self.normalise.of_values(&values, h * w)
+        });
+        TensorData::new(numbers.collect::<Vec<f32>>(), [rows.len(), c, h, w])
+    }
+
+    /// One of the neighbours of each image, drawn anew in every epoch.
+    fn partners(&self, rows: &[usize], epoch: usize) -> Vec<usize> {
+        let n = self.pixels.len();
+        let count = self.neighbours.len() / n;
+        let draw = |&row: &usize| {
+            let mut rng = stream(self.params.seed, Stream::Sample, (epoch * n + row) as u64);
+            self.neighbours[row * count + rng.random_range(0..count)] as usize
+        };
+        rows.iter().map(draw).collect()
+    }
+}
