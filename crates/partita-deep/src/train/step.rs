@@ -55,7 +55,11 @@ impl Trainer<'_> {
         let (pairs, disturb) = (self.params.pairs * rise, self.params.disturb * rise);
         let x = inputs.first(&self.device);
         let z = self.model.forward(x.clone());
-        let (cluster, mut loss) = self.judged(z.clone(), &inputs.rows, judge);
+        let (mut cluster, mut loss) = self.judged(z.clone(), &inputs.rows, judge);
+        // As labels of their rows alone the known ones would count as little as they are few.
+        if let Some((term, value)) = self.known_term(z.clone(), &inputs.rows) {
+            (cluster, loss) = (cluster + value, loss + term);
+        }
         let mut losses = Losses { cluster, ..Losses::default() };
         if pairs > 0.0 {
             let term =

@@ -52,8 +52,8 @@ impl Trainer<'_> {
         self.known.and_then(|known| usize::try_from(known[row]).ok())
     }
 
-    /// Cross-entropy of the labels that are known, if any are.
-    fn known_term(&self, z: Tensor<2>, rows: &[usize]) -> Option<(Tensor<1>, f64)> {
+    /// Mean cross-entropy of the labels that are known, if any are; it is added to the loss of all images.
+    pub(super) fn known_term(&self, z: Tensor<2>, rows: &[usize]) -> Option<(Tensor<1>, f64)> {
         let labels: Vec<Option<usize>> = rows.iter().map(|&row| self.known_label(row)).collect();
         let count = labels.iter().flatten().count();
         (count > 0).then(|| taught(z, &labels, |_| 1.0 / count as f64))
