@@ -109,7 +109,7 @@ pub struct DeepFit {
 
 /// Train a network on images. `each` sees every epoch and the network after it.
 ///
-/// With the same seed the result has the same bits, whatever the number of threads, and whether or not the run was
+/// On the processor the result has the same bits for the same seed, whatever the number of threads, and whether or not the run was
 /// interrupted and resumed.
 pub fn fit(
     input: &Input<'_>,
