@@ -189,8 +189,12 @@ impl<'a> Trainer<'a> {
         let mut prepare = || batch.next().map(|rows| source.inputs(rows, number));
         let (mut made, mut next) = (0, prepare());
         while let Some(inputs) = next.take() {
-            let (losses, prepared) = rayon::join(|| self.step(&inputs, &judge), &mut prepare);
-            (made, next) = (made + 1, prepared);
+            // The step stays on this thread: burn keeps running means apart for every thread that makes them.
+            let losses = rayon::in_place_scope(|scope| {
+                scope.spawn(|_| next = prepare());
+                self.step(&inputs, &judge)
+            });
+            made += 1;
             if !losses.total().is_finite() {
                 return Err(DeepError::Option(format!(
                     "the loss is no longer finite after {} steps; give a smaller learning rate",
