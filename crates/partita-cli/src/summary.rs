@@ -60,7 +60,7 @@ pub fn sizes(sizes: &[usize]) -> String {
 }
 
 /// An ailment.
-fn describe(ailment: Ailment) -> String {
+pub fn describe(ailment: Ailment) -> String {
     match ailment {
         Ailment::Dead { cluster } => {
             format!("cluster {cluster} is dead: (almost) no row goes there")

@@ -103,6 +103,18 @@ fn a_network_is_fitted_written_and_used() {
 }
 
 #[test]
+fn clusters_that_died_are_named() {
+    let lab = with_images();
+    let fit = "fit d-images-idx3-ubyte -k 10 --net linear --vat 0 --epochs 1 --batch 600 --learning-rate 10";
+    let told = lab.succeed(fit);
+    assert!(told.contains("is dead") && told.contains("--head-rate"), "{told}");
+    let json: serde_json::Value = serde_json::from_str(&lab.succeed(&format!("{fit} --json"))).unwrap();
+    let [sizes, ailments] = ["cluster_sizes", "ailments"].map(|key| json[key].as_array().unwrap());
+    let dead = sizes.iter().filter(|size| size.as_u64().unwrap() < 6).count();
+    assert!(dead > 0 && ailments.len() == dead && json["advice"].is_string(), "{json}");
+}
+
+#[test]
 fn scan_goes_through_its_stages() {
     let lab = with_images();
     let report = lab.json(

@@ -10,6 +10,7 @@ use crate::progress::Terminal;
 use crate::summary;
 use anyhow::{Result, bail};
 use options::{params, refuse_linear_options};
+use partita::linear::score::Ailment;
 use partita::metrics::{Scores, mean_entropy, scores};
 use partita_deep::images::{Images, Pixels};
 use partita_deep::nets::Net;
@@ -19,12 +20,17 @@ use serde::Serialize;
 use std::time::Instant;
 use told::{Metrics, Told};
 
+/// What may bring dead clusters back: too fast a head sends all images to one cluster, where the loss is flat.
+const ADVICE: &str = "give a smaller --head-rate or --learning-rate, or more --epochs";
+
 /// What `--json` prints.
 #[derive(Serialize)]
 struct Summary<'a> {
     n: usize,
     k: usize,
     cluster_sizes: &'a [usize],
+    ailments: &'a [Ailment],
+    advice: Option<&'a str>,
     decisiveness: f64,
     metrics: Option<Scores>,
     epochs: &'a [Epoch],
@@ -91,12 +97,15 @@ pub fn run(args: &FitArgs, net: Net) -> Result<()> {
         let metrics = truth.as_ref().map(|truth| scores(truth, &told.labels)).transpose()?;
         let seconds = started.elapsed().as_secs_f64();
         let decisiveness = mean_entropy(&proba, args.k);
+        let ailments = told.dead(&params.prior());
+        let advice = (!ailments.is_empty()).then_some(ADVICE);
         if args.json {
-            let sizes = &told.sizes;
             return outputs::print_json(&Summary {
                 n: rows.len(),
                 k: args.k,
-                cluster_sizes: sizes,
+                cluster_sizes: &told.sizes,
+                ailments: &ailments,
+                advice,
                 decisiveness,
                 metrics,
                 epochs: &found.epochs,
@@ -124,6 +133,12 @@ pub fn run(args: &FitArgs, net: Net) -> Result<()> {
         }
         if let Some(scores) = metrics {
             line("truth", summary::truth(scores));
+        }
+        for ailment in &ailments {
+            line("warning", summary::describe(*ailment));
+        }
+        if let Some(advice) = advice {
+            line("advice", advice.to_owned());
         }
         outputs::print(&text)
     })?
