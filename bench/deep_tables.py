@@ -179,7 +179,6 @@ def resnet(bench, folder):
         "frozen": ("0", ["--freeze", "--head-rate", 1e-3]),
         "tuned": ("1e-5", ["--learning-rate", 1e-5, "--head-rate", 1e-3]),
         "tuned-more": ("1e-4", ["--learning-rate", 1e-4, "--head-rate", 1e-3]),
-        "head": ("1e-5, head 0.1", ["--learning-rate", 1e-5, "--head-rate", 0.1]),
     }
     print("| rate of the backbone | ACC | NMI | loss, first epoch | loss, last | seconds |\n|---|---|---|---|---|---|")
     for key, (name, options) in runs.items():
