@@ -6,7 +6,7 @@ use super::params::Aim;
 use crate::augment::{Augment, Draw};
 use crate::embed::Normalise;
 use crate::images::Pixels;
-use burn::tensor::{Device, Tensor, TensorData};
+use burn::tensor::TensorData;
 use partita::rng::{Stream, stream};
 use rand::RngExt;
 use rayon::prelude::*;
@@ -37,19 +37,6 @@ pub(super) struct Inputs {
     pub first: TensorData,
     /// A view of each, or of its partner.
     pub second: Option<TensorData>,
-}
-
-impl Inputs {
-    /// The images as a tensor.
-    pub fn first(&self, device: &Device) -> Tensor<4> {
-        Tensor::from_data(self.first.clone(), device)
-    }
-
-    /// What they are compared with.
-    pub fn second(&self, device: &Device) -> Tensor<4> {
-        let second = self.second.as_ref().expect("aims that compare have something to compare with");
-        Tensor::from_data(second.clone(), device)
-    }
 }
 
 impl Source<'_> {

@@ -192,7 +192,7 @@ impl<'a> Trainer<'a> {
             // The step stays on this thread: burn keeps running means apart for every thread that makes them.
             let losses = rayon::in_place_scope(|scope| {
                 scope.spawn(|_| next = prepare());
-                self.step(&inputs, &judge)
+                self.step(inputs, &judge)
             });
             made += 1;
             if !losses.total().is_finite() {

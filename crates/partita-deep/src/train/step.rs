@@ -2,7 +2,9 @@
 
 use super::Trainer;
 use super::ahead::Inputs;
+use super::views::with;
 use crate::losses::{core, kl, log_sigma, symmetric_kl, with_gradient};
+use crate::nets::Classifier;
 use crate::weights::walk::values;
 use burn::module::Module;
 use burn::tensor::{Tensor, TensorData};
@@ -37,7 +39,7 @@ impl Losses {
 
 impl Trainer<'_> {
     /// Descend the loss of these images.
-    pub(super) fn step(&mut self, inputs: &Inputs, judge: &Judge) -> Losses {
+    pub(super) fn step(&mut self, inputs: Inputs, judge: &Judge) -> Losses {
         let (loss, losses) = match judge {
             Judge::Views => self.views(inputs),
             _ => self.clusters(inputs, judge),
@@ -47,23 +49,21 @@ impl Trainer<'_> {
         losses
     }
 
-    fn clusters(&mut self, inputs: &Inputs, judge: &Judge) -> (Tensor<1>, Losses) {
+    fn clusters(&mut self, inputs: Inputs, judge: &Judge) -> (Tensor<1>, Losses) {
         let rise = match self.params.warm_up {
             0 => 1.0,
             warm_up => (self.adam.steps as f64 / (warm_up * self.batches()) as f64).min(1.0),
         };
         let (pairs, disturb) = (self.params.pairs * rise, self.params.disturb * rise);
-        let x = inputs.first(&self.device);
+        let Inputs { rows, first, second } = inputs;
+        let x = self.tracked(first);
         let z = self.model.forward(x.clone());
-        let (mut cluster, mut loss) = self.judged(z.clone(), &inputs.rows, judge);
+        let judged = self.judged(z.clone(), &rows, judge);
         // As labels of their rows alone the known ones would count as little as they are few.
-        if let Some((term, value)) = self.known_term(z.clone(), &inputs.rows) {
-            (cluster, loss) = (cluster + value, loss + term);
-        }
+        let (mut loss, cluster) = with(judged, self.known_term(z.clone(), &rows));
         let mut losses = Losses { cluster, ..Losses::default() };
-        if pairs > 0.0 {
-            let term =
-                symmetric_kl(z.clone(), self.model.forward(inputs.second(&self.device))) * pairs as f32;
+        if let Some(view) = second.filter(|_| pairs > 0.0) {
+            let term = symmetric_kl(z.clone(), self.model.forward(self.tracked(view))) * pairs as f32;
             losses.pairs = scalar(&term);
             loss = loss + term;
         }
@@ -79,14 +79,14 @@ impl Trainer<'_> {
         (loss, losses)
     }
 
-    /// The clustering loss and a tensor with its gradient.
-    fn judged(&mut self, z: Tensor<2>, rows: &[usize], judge: &Judge) -> (f64, Tensor<1>) {
+    /// A tensor with the gradient of the clustering loss, and its value.
+    fn judged(&mut self, z: Tensor<2>, rows: &[usize], judge: &Judge) -> (Tensor<1>, f64) {
         let known: Option<Vec<i32>> = self.known.map(|known| rows.iter().map(|&row| known[row]).collect());
         match judge {
             Judge::Batch(objective) => {
                 let term = core(z, &**objective, known.as_deref(), &mut self.workspace);
                 self.count(&term.log_sigma);
-                (term.value, term.tensor)
+                (term.tensor, term.value)
             }
             Judge::Epoch(objective, labels) => {
                 let (k, log_sigma) = (self.params.k, log_sigma(&z));
@@ -95,7 +95,7 @@ impl Trainer<'_> {
                 let batch = Batch { log_sigma: &log_sigma, k, weights: None, known: known.as_deref() };
                 let value = objective.with_labels(batch, &mut gradient, &mut self.workspace);
                 self.count(&log_sigma);
-                (value, with_gradient(z, &gradient))
+                (with_gradient(z, &gradient), value)
             }
             Judge::Views => unreachable!("views have no labels"),
         }
@@ -110,15 +110,21 @@ impl Trainer<'_> {
         }
     }
 
-    /// ln σ of images by the first head, as the network says it outside of training.
-    pub(super) fn said(&self, images: TensorData) -> Vec<f64> {
-        log_sigma(&self.model.valid().forward(Tensor::from_data(images, &self.device.clone().inner())))
+    /// Images as a tensor to be trained on.
+    pub(super) fn tracked(&self, images: TensorData) -> Tensor<4> {
+        Tensor::from_data(images, &self.device)
+    }
+
+    /// ln σ of images by the first head of the network outside of training.
+    pub(super) fn said(&self, still: &Classifier, images: TensorData) -> Vec<f64> {
+        log_sigma(&still.forward(Tensor::from_data(images, &self.device.clone().inner())))
     }
 
     /// ln σ of all images by the first head.
     pub(super) fn log_sigma_of_all(&self) -> Vec<f64> {
+        let still = self.model.valid();
         let rows: Vec<usize> = (0..self.source.pixels.len()).collect();
-        rows.chunks(256).flat_map(|rows| self.said(self.source.plain(rows))).collect()
+        rows.chunks(256).flat_map(|rows| self.said(&still, self.source.plain(rows))).collect()
     }
 
     /// Labels of all images, for an epoch.

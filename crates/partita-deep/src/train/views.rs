@@ -5,24 +5,27 @@ use super::ahead::Inputs;
 use super::params::Aim;
 use super::step::{Losses, scalar};
 use crate::losses::{contrast, iic, log_sigma, neighbours, with_gradient};
-use burn::tensor::{Tensor, activation::relu};
+use burn::module::Module;
+use burn::tensor::{Tensor, TensorData, activation::relu};
 use partita::simplex::largest;
 
 impl Trainer<'_> {
     /// The loss of these images, and a tensor with its gradient.
-    pub(super) fn views(&mut self, inputs: &Inputs) -> (Tensor<1>, Losses) {
-        let (x, other) = (inputs.first(&self.device), inputs.second(&self.device));
+    pub(super) fn views(&mut self, inputs: Inputs) -> (Tensor<1>, Losses) {
+        let Inputs { rows, first, second } = inputs;
+        let other = self.tracked(second.expect("aims that compare have something to compare with"));
         let (tensor, cluster) = match self.params.aim {
-            Aim::Iic { heads, .. } => self.iic(x, other, &inputs.rows, heads),
+            Aim::Iic { heads, .. } => self.iic(self.tracked(first), other, &rows, heads),
             Aim::Contrast { temperature, .. } => {
-                told(contrast(self.project(x), self.project(other), temperature))
+                told(contrast(self.project(self.tracked(first)), self.project(other), temperature))
             }
             Aim::Neighbours { entropy } => {
-                let (first, second) = (self.model.forward(x), self.model.forward(other));
-                let known = self.known_term(first.clone(), &inputs.rows);
+                let first = self.model.forward(self.tracked(first));
+                let second = self.model.forward(other);
+                let known = self.known_term(first.clone(), &rows);
                 with(told(neighbours(first, second, entropy)), known)
             }
-            Aim::Confident { threshold } => self.confident(inputs, threshold),
+            Aim::Confident { threshold } => self.confident(first, other, &rows, threshold),
             Aim::Core { .. } => unreachable!("losses of the core need no views"),
         };
         (tensor, Losses { cluster, ..Losses::default() })
@@ -60,21 +63,27 @@ impl Trainer<'_> {
     }
 
     /// The clusters that the network is sure of in the images, taught in their views, all clusters weighing the same.
-    fn confident(&self, inputs: &Inputs, threshold: f64) -> (Tensor<1>, f64) {
+    fn confident(
+        &self,
+        images: TensorData,
+        views: Tensor<4>,
+        rows: &[usize],
+        threshold: f64,
+    ) -> (Tensor<1>, f64) {
         let k = self.params.k;
-        let said = self.said(inputs.first.clone());
+        let said = self.said(&self.model.valid(), images);
         let sure = |row: &[f64]| {
             let best = largest(row);
             (row[best].exp() > threshold).then_some(best)
         };
-        let labels = inputs.rows.iter().zip(said.chunks_exact(k));
+        let labels = rows.iter().zip(said.chunks_exact(k));
         let labels = labels.map(|(&row, said)| self.known_label(row).or_else(|| sure(said)));
         let labels: Vec<Option<usize>> = labels.collect();
         let mut sizes = vec![0usize; k];
         labels.iter().flatten().for_each(|&label| sizes[label] += 1);
         let used = sizes.iter().filter(|&&size| size > 0).count();
 
-        let z = self.model.forward(inputs.second(&self.device));
+        let z = self.model.forward(views);
         taught(z, &labels, |label| 1.0 / (sizes[label] * used) as f64)
     }
 }
@@ -95,7 +104,8 @@ fn taught(z: Tensor<2>, labels: &[Option<usize>], weight: impl Fn(usize) -> f64)
     (with_gradient(z, &gradient), value)
 }
 
-fn with(a: (Tensor<1>, f64), b: Option<(Tensor<1>, f64)>) -> (Tensor<1>, f64) {
+/// A loss, and a term that it may have besides.
+pub(super) fn with(a: (Tensor<1>, f64), b: Option<(Tensor<1>, f64)>) -> (Tensor<1>, f64) {
     match b {
         Some(b) => (a.0 + b.0, a.1 + b.1),
         None => a,

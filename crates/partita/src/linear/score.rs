@@ -8,7 +8,7 @@ use crate::simplex;
 use serde::{Deserialize, Serialize};
 
 /// A cluster that is chosen by less than this share of its prior is dead.
-const DEAD: f64 = 0.1;
+pub const DEAD: f64 = 0.1;
 /// A cluster whose share of choices is below this part of its soft share is a twin of another.
 const TWIN: f64 = 0.2;
 

@@ -2,7 +2,7 @@
 
 use crate::args::DeepArgs;
 use anyhow::{Context, Result};
-use partita::linear::score::Ailment;
+use partita::linear::score::{Ailment, DEAD};
 use partita::metrics::{mean_entropy, scores};
 use partita::simplex::largest;
 use partita_data::{write_labels_csv, write_npy_f32_2d, write_npy_i32};
@@ -69,10 +69,10 @@ impl<'a> Told<'a> {
         Self { proba, k, labels, sizes }
     }
 
-    /// Clusters that get less than a tenth of what the prior gives them.
+    /// Clusters that hardly any image goes to, by the measure of the linear engine.
     pub fn dead(&self, prior: &[f64]) -> Vec<Ailment> {
         let n = self.labels.len() as f64;
-        let few = |c: &usize| (self.sizes[*c] as f64) < 0.1 * prior[*c] * n;
+        let few = |c: &usize| (self.sizes[*c] as f64) < DEAD * prior[*c] * n;
         (0..self.k).filter(few).map(|cluster| Ailment::Dead { cluster }).collect()
     }
 
