@@ -48,12 +48,12 @@ fn solver(name: &str, limits: Limits) -> PyResult<Box<dyn PseudoLabels>> {
             let (tolerance, max_iterations) = (tolerance(usual.tolerance), iterations(usual.max_iterations));
             Box::new(Sinkhorn { tolerance, max_iterations, ..usual })
         }
-        "miadm" => Box::new(Miadm::Root),
-        "miadm-square" => Box::new(Miadm::Square),
+        "miadm" => Box::new(Miadm::Square),
+        "miadm-root" => Box::new(Miadm::Root),
         "miadm-exact" => Box::new(Miadm::Exact),
         _ => {
             return Err(PyValueError::new_err(format!(
-                "solver {name:?} is not one of em, exact, weak, newton, renyi:ALPHA (ALPHA > 1), sela, miadm, miadm-square, miadm-exact"
+                "solver {name:?} is not one of em, exact, weak, newton, renyi:ALPHA (ALPHA > 1), sela, miadm, miadm-root, miadm-exact"
             )));
         }
     })

@@ -9,6 +9,11 @@ use std::path::PathBuf;
 
 /// Independent starts of a fit, if nothing else is said.
 pub const RESTARTS: usize = 8;
+/// EM iterations of a batch, if nothing else is said.
+pub const EM_ITERATIONS: usize = 5;
+/// Memory for rows, if nothing else is said: `1G`.
+#[cfg(feature = "deep")]
+pub const MEMORY: usize = 1 << 30;
 
 /// Cluster by deciding: decisive, fair, max-margin clusters of feature vectors, without labels.
 #[derive(Debug, Parser)]
@@ -60,7 +65,7 @@ pub struct ReadArgs {
     /// Feature columns of a table, by name or number from 1 [default: all that hold numbers]
     #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
     pub columns: Vec<String>,
-    /// Column of a table that names the rows [default: a first column of text]
+    /// Column of a table that names the rows [default: a first column of text, or one called id, index or row]
     #[arg(long, value_name = "NAME")]
     pub id_column: Option<String>,
     /// Memory for rows; larger data is read batch by batch from its file
@@ -209,8 +214,6 @@ pub struct FitArgs {
     /// Expected cluster sizes as shares: 0.5,0.3,0.2 or a file, or auto to estimate them [default: equal]
     #[arg(long, value_name = "P1,P2,..|FILE|auto", allow_hyphen_values = true)]
     pub prior: Option<String>,
-    #[command(flatten)]
-    pub sizes: SizeArgs,
     /// Labels known for some rows, -1 or empty for the others
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub known: Option<PathBuf>,
@@ -227,6 +230,8 @@ pub struct FitArgs {
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
+    pub sizes: SizeArgs,
+    #[command(flatten)]
     pub method: MethodArgs,
     #[cfg(feature = "deep")]
     #[command(flatten)]
@@ -238,7 +243,7 @@ pub struct FitArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Images and networks")]
 pub struct DeepArgs {
-    /// Train a network on images (folders, idx, CIFAR or STL-10 files): linear, mlp, vgg4, resnet18, resnet18-cifar ...
+    /// Train a network on images (folders, idx, CIFAR or STL-10 files): linear, mlp, vgg4, resnet18, resnet18-cifar, resnet50, mobilenetv2 or efficientnet-lite0
     #[arg(long, value_name = "NET")]
     pub net: Option<partita_deep::nets::Net>,
     /// Pixels of a side [default: as they are, if all are alike]
@@ -268,7 +273,7 @@ pub struct DeepArgs {
     /// SCAN, with the epochs of contrast, of clusters of neighbours, and of self-labels: 100,30,10
     #[arg(long, requires = "augment", conflicts_with = "iic", value_name = "A,B,C", value_delimiter = ',')]
     pub scan: Option<Vec<usize>>,
-    /// First teach the network for so many epochs to tell images apart by their views (SimCLR)
+    /// First teach the network for so many epochs, at a rate of 1e-3, to tell images apart by their views (SimCLR)
     #[arg(long, requires = "augment", conflicts_with = "scan", value_name = "EPOCHS")]
     pub pretext: Option<usize>,
     /// Weights to start from: a PyTorch state dict or .safetensors
@@ -289,7 +294,7 @@ pub struct DeepArgs {
     /// Keep the state after every epoch here
     #[arg(long, requires = "net", value_name = "FILE.safetensors", value_hint = ValueHint::FilePath)]
     pub checkpoint: Option<PathBuf>,
-    /// Go on from the checkpoint, if it is there; the result is that of an uninterrupted run
+    /// Go on from the checkpoint, if it is there; with the same options the result is that of an uninterrupted run
     #[arg(long, requires = "checkpoint")]
     pub resume: bool,
     /// Write the trained weights before the head here, under PyTorch's names
@@ -307,7 +312,7 @@ pub struct DeepArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Method")]
 pub struct MethodArgs {
-    /// strong, weak, mi, renyi:ALPHA, renyi-labels:ALPHA, sela, miadm, miadm-square, miadm-exact or hinge
+    /// strong, weak, mi, renyi:ALPHA, renyi-labels:ALPHA, sela, miadm, miadm-root, miadm-exact or hinge
     #[arg(long, default_value_t = Loss::Strong)]
     pub loss: Loss,
     /// How rows are prepared
@@ -319,20 +324,20 @@ pub struct MethodArgs {
     /// Where training starts
     #[arg(long, value_enum, default_value_t = InitArg::Auto)]
     pub init: InitArg,
-    /// Weight of fairness [default: 100; 10 for renyi-labels; 1 for mi, renyi and miadm]; for sela the power of the predictions [20]
+    /// Weight of fairness [default: 100; 10 for renyi-labels; 1 for mi, renyi and miadm]; for sela the power of the predictions [20]; hinge has none
     #[arg(long, allow_negative_numbers = true)]
     pub lambda: Option<f64>,
     /// Weight of the squared norm, in units of mean squared row norm 1
     #[arg(long, allow_negative_numbers = true)]
     pub gamma: Option<f64>,
-    /// Passes over the data
+    /// Passes over the data [default: about 312 steps, 120 for more than 16 clusters; with --net 30]
     #[arg(long)]
     pub epochs: Option<usize>,
-    /// Rows of a batch
+    /// Rows of a batch [default: 256, or 10 a cluster; with --net 250]
     #[arg(long)]
     pub batch: Option<usize>,
     /// EM iterations for the pseudo-labels of a batch
-    #[arg(long, default_value_t = 5, value_name = "T")]
+    #[arg(long, default_value_t = EM_ITERATIONS, value_name = "T")]
     pub em_iterations: usize,
     /// Solve for optimal pseudo-labels instead of a few EM iterations
     #[arg(long)]
@@ -346,7 +351,7 @@ pub struct MethodArgs {
     /// Momentum of sgd
     #[arg(long, default_value_t = 0.0, allow_negative_numbers = true)]
     pub momentum: f64,
-    /// Learning rate, in units of mean squared row norm 1
+    /// Learning rate, in units of mean squared row norm 1; with --net that of Adam [1e-3]
     #[arg(long, allow_negative_numbers = true)]
     pub learning_rate: Option<f64>,
     /// L-BFGS iterations on all rows after training
@@ -443,12 +448,16 @@ pub struct PredictArgs {
     pub model: PathBuf,
     #[command(flatten)]
     pub read: ReadArgs,
-    /// Write here: .csv or .npy [default: CSV on standard output]
+    /// Write here: .csv or .npy, probabilities .npy [default: CSV on standard output]
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
     /// Probabilities of all clusters instead of the cluster of each row
     #[arg(long)]
     pub proba: bool,
+    /// Leave out images that cannot be decoded, naming each
+    #[cfg(feature = "deep")]
+    #[arg(long)]
+    pub skip_bad: bool,
     #[command(flatten)]
     pub sizes: SizeArgs,
 }
@@ -556,7 +565,7 @@ pub struct EmbedArgs {
     /// mobilenetv2, efficientnet-lite0, resnet18, resnet18-cifar or resnet50
     #[arg(long, value_name = "NET", default_value = "mobilenetv2")]
     pub backbone: partita_deep::nets::Net,
-    /// Its weights: a PyTorch state dict (.pt, .pth) or .safetensors, with torchvision's names
+    /// Its weights: a PyTorch state dict (.pt, .pth) or .safetensors, with the names of torchvision, or of EfficientNet-Lite's PyTorch port
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub weights: PathBuf,
     /// Where the features go; rows already made are kept beside it until it is complete

@@ -15,12 +15,14 @@ pub const INTERRUPTED: u8 = 130;
 
 /// The exit code of an error.
 pub fn code(error: &anyhow::Error) -> u8 {
-    if let Some(partita::Error::Interrupted) = error.downcast_ref() {
+    let interrupted = |e| matches!(innermost(e).downcast_ref(), Some(partita::Error::Interrupted));
+    if error.chain().any(interrupted) {
         return INTERRUPTED;
     }
     if error.is::<Missed>() {
         return MISSED;
     }
+    let not_written = |e| matches!(innermost(e).downcast_ref(), Some(DataError::Write { .. }));
     if error.chain().any(not_written) { NOT_WRITTEN } else { BAD_INPUT }
 }
 
@@ -33,14 +35,19 @@ pub fn message(error: &anyhow::Error) -> String {
     })
 }
 
-/// Whether an error is a failed write. One that passed through a fit is inside another error, which does not show it
-/// among its causes.
-fn not_written(error: &(dyn Error + 'static)) -> bool {
-    let inside = match error.downcast_ref() {
-        Some(partita::Error::Reader(inside)) => &**inside as &(dyn Error + 'static),
+/// An error that is inside others which speak in its words and do not show it among their causes: those of a fit, and of
+/// networks.
+fn innermost<'a>(error: &'a (dyn Error + 'static)) -> &'a (dyn Error + 'static) {
+    #[cfg(feature = "deep")]
+    match error.downcast_ref() {
+        Some(partita_deep::DeepError::Data(inside)) => return innermost(inside),
+        Some(partita_deep::DeepError::Core(inside)) => return innermost(inside),
+        _ => {}
+    }
+    match error.downcast_ref() {
+        Some(partita::Error::Reader(inside)) => innermost(&**inside),
         _ => error,
-    };
-    matches!(inside.downcast_ref(), Some(DataError::Write { .. }))
+    }
 }
 
 #[cfg(test)]
@@ -57,6 +64,17 @@ mod tests {
         assert_eq!(code(&anyhow::Error::from(partita::Error::from(write())).context("deeper")), NOT_WRITTEN);
         assert_eq!(code(&anyhow::Error::from(partita::Error::Interrupted).context("any")), INTERRUPTED);
         assert_eq!(code(&anyhow!("a label is wrong")), BAD_INPUT);
+    }
+
+    #[cfg(feature = "deep")]
+    #[test]
+    fn codes_are_found_inside_errors_of_networks() {
+        use partita_deep::DeepError;
+        let write = DataError::Write { path: "a".into(), source: io::Error::other("full") };
+        assert_eq!(code(&DeepError::from(write).into()), NOT_WRITTEN);
+        let stopped = anyhow::Error::from(DeepError::from(partita::Error::Interrupted));
+        assert_eq!(code(&stopped.context("while predicting")), INTERRUPTED);
+        assert_eq!(code(&DeepError::Option("no".into()).into()), BAD_INPUT);
     }
 
     #[test]

@@ -175,4 +175,61 @@ fn fits_that_make_no_sense_are_refused() {
     lab.refused(3, &fit("-k 10 --iic 2"), &["--augment"]);
     lab.refused(2, "fit d-images-idx3-ubyte -k 10 --vat 3", &["--net"]);
     lab.refused(3, &fit("-k 10 --device cuda"), &["--features cuda"]);
+    for option in ["--array x", "--columns a", "--id-column a", "--memory 2G"] {
+        lab.refused(3, &fit(&format!("-k 10 {option}")), &[option.split(' ').next().unwrap(), "images"]);
+    }
+    let ours = [
+        "--loss mi",
+        "--lambda 3",
+        "--exact-labels",
+        "--refresh epoch",
+        "--pairs 1",
+        "--vat 1",
+        "--prior 0.5,0.5",
+    ];
+    for (aim, option) in ["--iic 2", "--scan 1,1,1"].iter().flat_map(|aim| ours.map(|option| (aim, option))) {
+        let name = option.split(' ').next().unwrap();
+        lab.refused(3, &fit(&format!("-k 2 --augment flip {aim} {option}")), &[name, &aim[..5]]);
+    }
+    for prior in ["0.5", "5,-3", "0,1", "0.5,0.3,0.2"] {
+        lab.refused(3, &fit(&format!("-k 2 --prior {prior}")), &["prior"]);
+    }
+    lab.refused(3, &fit("-k 2 --lambda -5"), &["lambda"]);
+    assert!(!lab.exists("m.safetensors"));
+}
+
+#[test]
+fn outputs_are_checked_before_training() {
+    let lab = with_images();
+    lab.write("m.jsonl", "of an older run");
+    lab.write("none.csv", "-1\n".repeat(600));
+    let fit = |rest: &str| format!("fit d-images-idx3-ubyte --net mlp -k 10 --epochs 1 --batch 100 {rest}");
+    for option in ["--backbone-out", "--checkpoint", "--metrics"] {
+        lab.refused(5, &fit(&format!("{option} nowhere/x.safetensors")), &["nowhere"]);
+        let twice = format!("-o m.safetensors {option} m.safetensors");
+        lab.refused(3, &fit(&twice), &["m.safetensors", "two outputs"]);
+    }
+    lab.refused(3, &fit("--truth none.csv -o m.safetensors"), &["label"]);
+    lab.refused(3, &fit("--metrics m.jsonl --lambda -1"), &["lambda"]);
+    assert_eq!(lab.read("m.jsonl"), b"of an older run");
+    assert!(!lab.exists("m.safetensors"));
+}
+
+#[test]
+fn pictures_of_other_sizes_are_predicted() {
+    let lab = with_images();
+    std::fs::create_dir(lab.path("p")).unwrap();
+    let header = |side: u8| format!("P5 {side} {side} 255\n").into_bytes();
+    for (name, side) in [("a", 8), ("b", 20), ("c", 30)] {
+        let pixels = (0..u32::from(side) * u32::from(side)).map(|i| (i * 7) as u8);
+        lab.write(&format!("p/{name}.pgm"), [header(side), pixels.collect()].concat());
+    }
+    lab.write("p/d.png", b"not a picture");
+    let fit =
+        "fit p --net mlp -k 2 --size 8 --epochs 1 --batch 2 --skip-bad -o m.safetensors --labels-out l.csv";
+    lab.succeed(fit);
+    lab.refused(3, "predict m.safetensors p -o again.csv", &["d.png", "--skip-bad"]);
+    lab.succeed("predict m.safetensors p --skip-bad -o again.csv");
+    assert_eq!(lab.read("again.csv"), lab.read("l.csv"));
+    lab.refused(3, "predict m.safetensors p --columns a", &["--columns", "images"]);
 }

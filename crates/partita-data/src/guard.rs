@@ -13,10 +13,23 @@ thread_local! {
 /// Run a decoder; if it panics, the file is corrupt.
 ///
 /// The Parquet and Arrow crates check most of what they read, but not all: hostile bytes can still reach an assertion
-/// or an index out of bounds inside them. Their state is dropped with the panic, so nothing broken can be seen later.
-/// The message that a panic prints is held back for this thread only, while the decoder runs: the first use puts a
-/// hook in front of the program's own, which is passed every other panic.
+/// or an index out of bounds inside them.
 pub(crate) fn guarded<T>(path: &Path, format: &'static str, decode: impl FnOnce() -> Result<T>) -> Result<T> {
+    unpanicked(decode)
+        .unwrap_or_else(|| Err(DataError::corrupt(path, format, "its structure contradicts itself")))
+}
+
+/// What foreign code gives, or nothing if it panics. Its state must be its own: it is dropped with the panic, so that
+/// nothing broken can be seen later.
+///
+/// The message that a panic prints is held back for this thread only, while the code runs: the first use puts a hook in
+/// front of the program's own, which is passed every other panic.
+///
+/// ```
+/// assert_eq!(partita_data::unpanicked(|| 3), Some(3));
+/// assert_eq!(partita_data::unpanicked(|| [1, 2][..].iter().map(|i| 2 / (i - 1)).sum::<i32>()), None);
+/// ```
+pub fn unpanicked<T>(run: impl FnOnce() -> T) -> Option<T> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let previous = take_hook();
@@ -27,9 +40,9 @@ pub(crate) fn guarded<T>(path: &Path, format: &'static str, decode: impl FnOnce(
         }));
     });
     let outer = GUARDED.replace(true);
-    let outcome = catch_unwind(AssertUnwindSafe(decode));
+    let outcome = catch_unwind(AssertUnwindSafe(run));
     GUARDED.set(outer);
-    outcome.unwrap_or_else(|_| Err(DataError::corrupt(path, format, "its structure contradicts itself")))
+    outcome.ok()
 }
 
 #[cfg(test)]

@@ -39,6 +39,7 @@ mod write;
 pub use digits::{DIGITS_FEATURES, DIGITS_ROWS, digits};
 pub use error::{DataError, Result, SUPPORTED};
 pub use features::Features;
+pub use guard::unpanicked;
 pub use labels::{Labels, read_labels};
 pub use open::{OpenOptions, open};
 pub use vector::read_vector;

@@ -1,7 +1,7 @@
 //! Where tensors live and are computed.
 
 use crate::error::{DeepError, Result};
-use burn::tensor::Device;
+pub use burn::tensor::Device;
 use std::str::FromStr;
 
 /// The processor by name.

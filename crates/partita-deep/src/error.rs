@@ -67,6 +67,16 @@ pub enum DeepError {
         /// What is wrong.
         problem: String,
     },
+    /// An image of another shape than is needed.
+    #[error("image {name} has {} channels and {}×{} pixels, but {advice}", found[0], found[1], found[2])]
+    OtherShape {
+        /// Its file or number.
+        name: String,
+        /// Its channels, height and width.
+        found: ImageShape,
+        /// What is needed, and what to do.
+        advice: String,
+    },
     /// A source of images that cannot be used.
     #[error("{} gives no images: {problem}", path.display())]
     Images {

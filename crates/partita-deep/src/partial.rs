@@ -6,22 +6,40 @@ use std::fs::{File, OpenOptions};
 use std::io::{BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// Features beside the file that they will become: what made them, then row after row.
+/// Features beside the file that they will become: what made them, then row after row, each after the identity of its
+/// image.
 #[derive(Debug)]
-pub struct PartialRows {
+pub struct PartialRows<'a> {
     path: PathBuf,
     file: File,
     m: usize,
     rows: usize,
+    identities: &'a [u64],
 }
 
-const MAGIC: &[u8; 8] = b"partita1";
+const MAGIC: &[u8; 8] = b"partita2";
 /// Magic, fingerprint, number of features.
 const HEADER: usize = 24;
+const IDENTITY: usize = 8;
 
-impl PartialRows {
-    /// Take up the rows beside `output`, if they were made by the same `fingerprint`; otherwise begin anew.
-    pub fn open(output: &Path, fingerprint: u64, m: usize) -> Result<Self> {
+/// Bytes of a row of `m` features.
+fn record(m: usize) -> usize {
+    IDENTITY + 4 * m
+}
+
+/// How many whole rows after the header are of these images. A run that was killed may have left part of a row.
+fn common(file: &File, m: usize, identities: &[u64]) -> usize {
+    let (mut reader, mut bytes) = (BufReader::new(file), vec![0; record(m)]);
+    let same = |identity: &&u64| {
+        reader.read_exact(&mut bytes).is_ok() && bytes[..IDENTITY] == identity.to_le_bytes()
+    };
+    identities.iter().take_while(same).count()
+}
+
+impl<'a> PartialRows<'a> {
+    /// Take up the rows beside `output` that were made by the same `fingerprint`, up to the first that is of another
+    /// image than `identities` say.
+    pub fn open(output: &Path, fingerprint: u64, m: usize, identities: &'a [u64]) -> Result<Self> {
         let mut name = output.file_name().unwrap_or_default().to_owned();
         name.push(".partial");
         let path = output.with_file_name(name);
@@ -33,16 +51,14 @@ impl PartialRows {
         header.extend((m as u64).to_le_bytes());
         let mut found = [0; HEADER];
         let same = file.read_exact(&mut found).is_ok() && found[..] == header[..];
-        let len = file.metadata().map_err(io)?.len();
-        let rows = if same { (len as usize - HEADER) / (4 * m) } else { 0 };
+        let rows = if same { common(&file, m, identities) } else { 0 };
         if !same {
             file.set_len(0).and_then(|()| file.seek(SeekFrom::Start(0))).map_err(io)?;
             file.write_all(&header).map_err(io)?;
         }
-        // A run that was killed may have left part of a row.
-        let end = (HEADER + rows * 4 * m) as u64;
+        let end = (HEADER + rows * record(m)) as u64;
         file.set_len(end).and_then(|()| file.seek(SeekFrom::Start(end))).map_err(io)?;
-        Ok(Self { path, file, m, rows })
+        Ok(Self { path, file, m, rows, identities })
     }
 
     /// How many rows there are.
@@ -57,7 +73,11 @@ impl PartialRows {
 
     /// Add whole rows.
     pub fn push(&mut self, rows: &[f32]) -> Result<()> {
-        let bytes: Vec<u8> = rows.iter().flat_map(|v| v.to_le_bytes()).collect();
+        let mut bytes = Vec::new();
+        for (row, identity) in rows.chunks_exact(self.m).zip(&self.identities[self.rows..]) {
+            bytes.extend(identity.to_le_bytes());
+            bytes.extend(row.iter().flat_map(|v| v.to_le_bytes()));
+        }
         let io = |source| DataError::Write { path: self.path.clone(), source };
         self.file.write_all(&bytes).map_err(io)?;
         self.rows += rows.len() / self.m;
@@ -70,10 +90,11 @@ impl PartialRows {
         self.file.seek(SeekFrom::Start(HEADER as u64)).map_err(io)?;
         let mut reader = BufReader::new(&self.file);
         let mut writer = NpyWriter::create(output, self.m)?;
-        let mut bytes = vec![0; 4 * self.m];
+        let mut bytes = vec![0; record(self.m)];
         for _ in 0..self.rows {
             reader.read_exact(&mut bytes).map_err(io)?;
-            let row: Vec<f32> = bytes.as_chunks().0.iter().map(|b| f32::from_le_bytes(*b)).collect();
+            let row: Vec<f32> =
+                bytes[IDENTITY..].as_chunks().0.iter().map(|b| f32::from_le_bytes(*b)).collect();
             writer.push(&row)?;
         }
         writer.finish()?;
@@ -91,12 +112,12 @@ mod tests {
     fn rows_are_taken_up_where_they_ended() {
         let directory = tempfile::tempdir().unwrap();
         let out = directory.path().join("x.npy");
-        let mut kept = PartialRows::open(&out, 7, 2).unwrap();
+        let mut kept = PartialRows::open(&out, 7, 2, &[11, 12, 13]).unwrap();
         kept.push(&[1.0, 2.0, 3.0, 4.0]).unwrap();
         // Half a row, as a killed run leaves it.
         kept.file.write_all(&[1, 2, 3]).unwrap();
         drop(kept);
-        let mut kept = PartialRows::open(&out, 7, 2).unwrap();
+        let mut kept = PartialRows::open(&out, 7, 2, &[11, 12, 13]).unwrap();
         assert_eq!(kept.rows(), 2);
         kept.push(&[5.0, 6.0]).unwrap();
         kept.finish(&out).unwrap();
@@ -111,7 +132,13 @@ mod tests {
     fn rows_of_another_run_are_not_taken_up() {
         let directory = tempfile::tempdir().unwrap();
         let out = directory.path().join("x.npy");
-        PartialRows::open(&out, 7, 2).unwrap().push(&[1.0, 2.0]).unwrap();
-        assert_eq!(PartialRows::open(&out, 8, 2).unwrap().rows(), 0);
+        let rows = |print, identities: &[u64]| PartialRows::open(&out, print, 2, identities).unwrap().rows();
+        let mut kept = PartialRows::open(&out, 7, 2, &[11, 12, 13]).unwrap();
+        kept.push(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap();
+        assert_eq!(rows(7, &[11, 12, 13]), 3);
+        assert_eq!(rows(7, &[11, 12, 14, 13]), 2, "of the images that are still the same");
+        assert_eq!(rows(7, &[12, 11]), 0);
+        PartialRows::open(&out, 7, 2, &[11]).unwrap().push(&[1.0, 2.0]).unwrap();
+        assert_eq!(rows(8, &[11]), 0);
     }
 }

@@ -5,7 +5,7 @@ use crate::args::EmbedArgs;
 use crate::input::on_threads;
 use crate::progress::Terminal;
 use anyhow::{Result, bail};
-use partita::report::StopReason;
+use partita_deep::DeepError;
 use partita_deep::embed::Embedder;
 use partita_deep::images::Images;
 use partita_deep::nets::Net;
@@ -30,24 +30,21 @@ pub fn run(args: &EmbedArgs) -> Result<()> {
     let images = Images::open(&args.images)?;
     on_threads(args.threads, || {
         let rows = usable(&images, args.skip_bad)?;
-        let print = format!("{} {} {:?} {}", args.backbone, args.size, args.images, rows.len());
-        let print = fingerprint(&args.weights, &print)?;
+        let print = fingerprint(&args.weights, &format!("{} {}", args.backbone, args.size))?;
+        let identities: Vec<u64> = rows.iter().map(|&row| images.identity(row)).collect();
         let started = Instant::now();
-        let mut kept = PartialRows::open(&args.output, print, embedder.features())?;
-        let first = kept.rows().min(rows.len());
+        let mut kept = PartialRows::open(&args.output, print, embedder.features(), &identities)?;
+        let first = kept.rows();
         if first > 0 {
             eprintln!("{first} of {} rows were already there; going on", rows.len());
         }
-        let stop = embedder.run(&images, &rows, first..rows.len(), &terminal, |block| kept.push(block))?;
+        let stop = embedder.run(&images, &rows, first..rows.len(), &terminal, |block| kept.push(block));
         terminal.finish();
-        if stop == StopReason::Interrupted {
-            eprintln!(
-                "{} of {} rows are kept in {}; the same command goes on from there",
-                kept.rows(),
-                rows.len(),
-                kept.path().display()
-            );
-            return Err(partita::Error::Interrupted.into());
+        let stop = stop.map_err(DeepError::into).and_then(|stop| Ok(stop.not_interrupted()?));
+        if let Err(stopped) = stop {
+            let (done, path) = (kept.rows(), kept.path().display());
+            eprintln!("{done} of {} rows are kept in {path}; the command goes on from there", rows.len());
+            return Err(stopped);
         }
         kept.finish(&args.output)?;
         let (n, seconds) = (rows.len() - first, started.elapsed().as_secs_f64());

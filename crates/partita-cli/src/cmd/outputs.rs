@@ -10,7 +10,8 @@ use std::path::Path;
 
 /// Refuse, before any work is done, outputs that could not be written at its end.
 pub fn check(model: Option<&Path>, labels: Option<&Path>, proba: Option<&Path>) -> Result<()> {
-    [model, labels, proba].into_iter().flatten().try_for_each(writable)?;
+    let given: Vec<&Path> = [model, labels, proba].into_iter().flatten().collect();
+    check_files(&given)?;
     if let Some(path) = model {
         named(path, &["safetensors"], "a model is written as .safetensors")?;
     }
@@ -20,13 +21,17 @@ pub fn check(model: Option<&Path>, labels: Option<&Path>, proba: Option<&Path>) 
     if let Some(path) = proba {
         named(path, &["npy"], "probabilities are written as .npy")?;
     }
-    let given: Vec<&Path> = [model, labels, proba].into_iter().flatten().collect();
-    if let Some(twice) =
-        given.iter().enumerate().find_map(|(i, path)| given[..i].contains(path).then_some(path))
-    {
-        bail!("{} is named for two outputs; give each its own file", twice.display());
-    }
     Ok(())
+}
+
+/// The same for files of any kind: each can be written, and none is named twice.
+pub fn check_files(given: &[&Path]) -> Result<()> {
+    given.iter().try_for_each(|path| writable(path))?;
+    let twice = given.iter().enumerate().find(|(i, path)| given[..*i].contains(path));
+    match twice {
+        Some((_, path)) => bail!("{} is named for two outputs; give each its own file", path.display()),
+        None => Ok(()),
+    }
 }
 
 /// The same for a picture.

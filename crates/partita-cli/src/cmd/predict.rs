@@ -15,6 +15,10 @@ pub fn run(args: &PredictArgs) -> Result<()> {
     if partita_deep::train::DeepModel::is_one(&args.model) {
         return super::deep::predict(args);
     }
+    #[cfg(feature = "deep")]
+    if args.skip_bad {
+        anyhow::bail!("--skip-bad is for images; {} is a model of rows", args.model.display());
+    }
     let terminal = Terminal::new(false)?;
     let (labels, proba) =
         if args.proba { (None, args.output.as_deref()) } else { (args.output.as_deref(), None) };

@@ -14,6 +14,9 @@ use std::fmt;
 use std::str::FromStr;
 use warp::Warp;
 
+/// Pixels beyond which a blur leaves nothing to see.
+const MOST_BLUR: f32 = 100.0;
+
 /// Which changes, and how large. Zero is none.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -59,11 +62,12 @@ impl FromStr for Augment {
             match name {
                 "flip" => augment.flip = true,
                 "rotate" => augment.rotate = amount,
-                "crop" => augment.crop = share()?,
+                // All of an image is no change.
+                "crop" => augment.crop = Some(share()?).filter(|part| *part < 1.0).unwrap_or(0.0),
                 "affine" => augment.affine = share()?,
                 "colour" => augment.colour = share()?,
                 "grey" => augment.grey = share()?,
-                "blur" => augment.blur = amount,
+                "blur" => augment.blur = Some(amount).filter(|a| *a <= MOST_BLUR).ok_or_else(bad)?,
                 _ => return Err(bad()),
             }
         }

@@ -3,12 +3,15 @@
 use super::{Image, files_below, shown};
 use crate::error::{DeepError, Result};
 use image::{DynamicImage, ImageDecoder, ImageReader};
-use std::collections::BTreeMap;
-use std::panic::catch_unwind;
+use partita_data::unpanicked;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Extensions of the pictures that are read.
 const EXTENSIONS: [&str; 8] = ["png", "jpg", "jpeg", "bmp", "gif", "webp", "ppm", "pgm"];
+
+/// Memory that a decoded picture may take.
+const MOST_BYTES: u64 = 1 << 29;
 
 #[derive(Debug)]
 pub(super) struct Folder {
@@ -35,24 +38,26 @@ impl Folder {
         shown(&self.files[i], &self.base)
     }
 
-    /// The numbers of the sub-folders in the order of their names, if every picture is in one.
-    pub fn labels(&self) -> Option<Vec<i64>> {
+    /// The sub-folder of each picture, if every one is in one.
+    pub fn classes(&self) -> Option<Vec<OsString>> {
         let class = |file: &PathBuf| {
             let mut parts = file.strip_prefix(&self.base).ok()?.components();
             let first = parts.next()?.as_os_str().to_owned();
             parts.next().map(|_| first)
         };
-        let classes: Vec<_> = self.files.iter().map(class).collect::<Option<_>>()?;
-        let mut numbers: BTreeMap<_, i64> = classes.iter().map(|c| (c, 0)).collect();
-        numbers.values_mut().enumerate().for_each(|(i, n)| *n = i as i64);
-        Some(classes.iter().map(|c| numbers[c]).collect())
+        self.files.iter().map(class).collect()
+    }
+
+    /// The file of a picture.
+    pub fn file(&self, i: usize) -> &Path {
+        &self.files[i]
     }
 
     pub fn get(&self, i: usize) -> Result<Image> {
         let problem = |problem: String| DeepError::Image { name: self.name(i), problem };
         // Decoders of foreign formats: whatever a hostile file makes one do is the file's fault.
-        let decoded = catch_unwind(|| decode(&self.files[i]));
-        let decoded = decoded.unwrap_or_else(|_| Err("its structure contradicts itself".into()));
+        let decoded = unpanicked(|| decode(&self.files[i]));
+        let decoded = decoded.unwrap_or_else(|| Err("its structure contradicts itself".into()));
         let picture = decoded.map_err(problem)?.to_rgb8();
         let (width, height) = (picture.width() as usize, picture.height() as usize);
         if width == 0 || height == 0 {
@@ -69,6 +74,11 @@ fn decode(path: &Path) -> std::result::Result<DynamicImage, String> {
     let reader =
         ImageReader::open(path).and_then(ImageReader::with_guessed_format).map_err(|e| e.to_string())?;
     let mut decoder = reader.into_decoder().map_err(|e| e.to_string())?;
+    // A few bytes may claim any size, and memory that is not there ends the program.
+    let (bytes, (w, h)) = (decoder.total_bytes(), decoder.dimensions());
+    if bytes > MOST_BYTES {
+        return Err(format!("its {w}×{h} pixels would take {:.1} GB of memory", bytes as f64 / 1e9));
+    }
     let orientation = decoder.orientation().map_err(|e| e.to_string())?;
     let mut picture = DynamicImage::from_decoder(decoder).map_err(|e| e.to_string())?;
     picture.apply_orientation(orientation);

@@ -6,9 +6,12 @@ mod pixels;
 mod resize;
 
 use crate::error::{DeepError, Result};
+use crate::fingerprint::Fingerprint;
 use folder::Folder;
 use packed::Packed;
 pub use pixels::Pixels;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// An image: channel after channel, row after row.
@@ -55,17 +58,24 @@ enum Part {
 }
 
 impl Part {
+    fn packed(&self) -> Option<&Packed> {
+        match self {
+            Self::Packed(packed) => Some(packed),
+            Self::Folder(_) => None,
+        }
+    }
+
+    fn classes(&self) -> Option<Vec<OsString>> {
+        match self {
+            Self::Packed(_) => None,
+            Self::Folder(folder) => folder.classes(),
+        }
+    }
+
     fn len(&self) -> usize {
         match self {
             Self::Packed(packed) => packed.len(),
             Self::Folder(folder) => folder.len(),
-        }
-    }
-
-    fn labels(&self) -> Option<Vec<i64>> {
-        match self {
-            Self::Packed(packed) => packed.labels(),
-            Self::Folder(folder) => folder.labels(),
         }
     }
 }
@@ -90,11 +100,6 @@ impl Images {
             parts.push(part);
         }
         Ok(Self { parts, starts })
-    }
-
-    /// Whether a path is opened as images: a folder, or a file of one of the binary formats.
-    pub fn recognises(path: &Path) -> bool {
-        path.is_dir() || packed::recognises(path)
     }
 
     /// Number of images.
@@ -125,10 +130,31 @@ impl Images {
         }
     }
 
-    /// Labels that came with the images, if all parts have them. They are for reporting.
+    /// A number that changes with the name of image `i` and with the size and age of its file.
+    pub fn identity(&self, i: usize) -> u64 {
+        let (part, at) = self.locate(i);
+        let file = match part {
+            Part::Packed(packed) => packed.file(),
+            Part::Folder(folder) => folder.file(at),
+        };
+        let age = std::fs::metadata(file).and_then(|about| Ok((about.len(), about.modified()?))).ok();
+        Fingerprint::default().with(format!("{} {age:?}", self.name(i)).as_bytes()).0
+    }
+
+    /// Labels that came with the images, if all parts have labels of one kind: those of like files, or the sub-folders
+    /// of all folders, numbered in the order of their names. They are for reporting.
     pub fn labels(&self) -> Option<Vec<i64>> {
-        let all: Option<Vec<Vec<i64>>> = self.parts.iter().map(Part::labels).collect();
-        all.map(|all| all.concat())
+        let packed: Vec<&Packed> = self.parts.iter().filter_map(Part::packed).collect();
+        if packed.len() == self.parts.len() {
+            let alike = packed.iter().all(|part| part.like(packed[0]));
+            let all: Option<Vec<Vec<i64>>> = packed.iter().map(|part| part.labels()).collect();
+            return all.filter(|_| alike).map(|all| all.concat());
+        }
+        let all: Option<Vec<Vec<OsString>>> = self.parts.iter().map(Part::classes).collect();
+        let all = all?.concat();
+        let names: BTreeSet<&OsString> = all.iter().collect();
+        let numbers: BTreeMap<&OsString, i64> = names.into_iter().zip(0..).collect();
+        Some(all.iter().map(|class| numbers[class]).collect())
     }
 
     fn locate(&self, i: usize) -> (&Part, usize) {

@@ -73,12 +73,6 @@ impl Layout {
     }
 }
 
-/// Whether a file is one of these, by its name and first bytes.
-pub(super) fn recognises(path: &Path) -> bool {
-    let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
-    name.ends_with(".bin") || name.contains("idx3")
-}
-
 impl Packed {
     pub fn open(path: &Path) -> Result<Self> {
         let io = |source| DataError::Io { path: path.to_owned(), action: "open", source };
@@ -113,6 +107,16 @@ impl Packed {
 
     pub fn len(&self) -> usize {
         self.n
+    }
+
+    /// The file.
+    pub fn file(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether labels of the other file mean the same.
+    pub fn like(&self, other: &Self) -> bool {
+        self.layout == other.layout
     }
 
     pub fn name(&self, i: usize) -> String {

@@ -17,24 +17,54 @@ impl Pixels {
     ///
     /// Images of different shapes are an error that names both.
     pub fn load(images: &Images, rows: &[usize], size: Option<usize>) -> Result<Self> {
-        let decode = |&i: &usize| -> Result<Image> {
-            let image = images.get(i)?;
-            Ok(size.map_or_else(|| image.clone(), |size| image.square(size)))
+        let made = |image: Image| match size {
+            Some(size) => image.square(size),
+            None => image,
         };
-        let first =
-            rows.first().map(decode).ok_or_else(|| DeepError::Option("there are no images".into()))??;
-        let shape = first.shape();
+        let &first = rows.first().ok_or_else(|| DeepError::Option("there are no images".into()))?;
+        let shape = made(images.get(first)?).shape();
+        let advice = || match size {
+            Some(_) => {
+                format!("{} has {} channels; make all grey or all coloured", images.name(first), shape[0])
+            }
+            None => {
+                let [c, h, w] = shape;
+                let first = images.name(first);
+                format!("{first} has {c} channels and {h}×{w} pixels; give --size to make all alike")
+            }
+        };
+        Self::gather(images, rows, shape, made, advice)
+    }
+
+    /// Decode the images with these numbers for a network that takes images of this shape: if that is a square, images of
+    /// other sizes are made such squares, and grey ones are coloured for a network of colours.
+    pub fn load_for(shape: ImageShape, images: &Images, rows: &[usize]) -> Result<Self> {
+        let [channels, height, width] = shape;
+        let made = |image: Image| {
+            let image = if channels == 3 { image.coloured() } else { image };
+            if height == width { image.square(height) } else { image }
+        };
+        let advice =
+            || format!("the model takes {channels} channels and {height}×{width} pixels; make it so");
+        Self::gather(images, rows, shape, made, advice)
+    }
+
+    /// All images, if they have this shape after they were `made` alike.
+    fn gather(
+        images: &Images,
+        rows: &[usize],
+        shape: ImageShape,
+        made: impl Fn(Image) -> Image + Sync,
+        advice: impl Fn() -> String + Sync,
+    ) -> Result<Self> {
         let len = shape.iter().product::<usize>();
         let mut bytes = vec![0; len * rows.len()];
-        bytes.par_chunks_exact_mut(len).zip(rows).try_for_each(|(out, i)| {
-            let image = decode(i)?;
+        bytes.par_chunks_exact_mut(len).zip(rows).try_for_each(|(out, &i)| {
+            let image = images.get(i)?;
+            let found = image.shape();
+            let image = made(image);
             if image.shape() != shape {
-                let ([c, h, w], [fc, fh, fw]) = (image.shape(), shape);
-                let first = images.name(rows[0]);
-                let problem = format!(
-                    "it has {c} channels and {h}×{w} pixels, but {first} has {fc} and {fh}×{fw}; give --size to make all alike"
-                );
-                return Err(DeepError::Image { name: images.name(*i), problem });
+                return Err(DeepError::OtherShape { name: images.name(i), found, advice: advice() });
             }
             out.copy_from_slice(&image.pixels);
             Ok(())
@@ -60,6 +90,11 @@ impl Pixels {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
+    }
+
+    /// All pixels, image after image.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
     }
 
     /// Image `i`.

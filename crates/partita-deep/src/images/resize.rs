@@ -3,6 +3,7 @@
 
 use super::Image;
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Bits after the point of a filter's weights.
 const BITS: u32 = 22;
@@ -23,8 +24,8 @@ fn cubic(x: f64) -> f64 {
     }
 }
 
-/// The taps of all output pixels. A smaller image takes a wider filter, so that no pixel is passed over.
-fn taps(from: usize, to: usize) -> Vec<Taps> {
+/// The taps of some of the `to` output pixels. A smaller image takes a wider filter, so that no pixel is passed over.
+fn taps(from: usize, to: usize, wanted: Range<usize>) -> Vec<Taps> {
     let scale = from as f64 / to as f64;
     let widen = scale.max(1.0);
     let tap = |i: usize| {
@@ -36,7 +37,7 @@ fn taps(from: usize, to: usize) -> Vec<Taps> {
         let fixed = |w: f64| (w / sum * f64::from(1u32 << BITS)).round() as i32;
         Taps { first, weights: weights.into_iter().map(fixed).collect() }
     };
-    (0..to).map(tap).collect()
+    wanted.map(tap).collect()
 }
 
 fn weighted(taps: &Taps, pixel: impl Fn(usize) -> u8) -> u8 {
@@ -49,39 +50,38 @@ fn weighted(taps: &Taps, pixel: impl Fn(usize) -> u8) -> u8 {
 impl Image {
     /// The image at another size.
     pub fn resized(&self, height: usize, width: usize) -> Self {
-        if (height, width) == (self.height, self.width) {
+        self.part([height, width], [0..height, 0..width])
+    }
+
+    /// Some rows and columns of the image at another size. Nothing else is made: a long and thin picture would be
+    /// enormous at the size that makes its shorter side long enough.
+    fn part(&self, [height, width]: [usize; 2], [rows, columns]: [Range<usize>; 2]) -> Self {
+        let shape = [rows.len(), columns.len()];
+        if [height, width] == [self.height, self.width] && shape == [height, width] {
             return self.clone();
         }
-        let (across, down) = (taps(self.width, width), taps(self.height, height));
+        let (across, down) = (taps(self.width, width, columns), taps(self.height, height, rows));
+        let first = down.first().map_or(0, |t| t.first);
+        let end = down.last().map_or(0, |t| t.first + t.weights.len());
         let planes = self.pixels.par_chunks_exact(self.height * self.width).flat_map_iter(|plane| {
-            let rows = plane.chunks_exact(self.width);
+            let rows = plane.chunks_exact(self.width).take(end).skip(first);
             let narrowed: Vec<u8> =
                 rows.flat_map(|row| across.iter().map(move |t| weighted(t, |j| row[j]))).collect();
-            let rows = down
-                .iter()
-                .map(|t| (0..width).map(|x| weighted(t, |j| narrowed[j * width + x])).collect::<Vec<u8>>());
+            let pixel = |y: usize, x: usize| narrowed[(y - first) * shape[1] + x];
+            let rows =
+                down.iter().map(|t| (0..shape[1]).map(|x| weighted(t, |y| pixel(y, x))).collect::<Vec<u8>>());
             rows.flatten().collect::<Vec<u8>>()
         });
-        Self { channels: self.channels, height, width, pixels: planes.collect() }
+        Self { channels: self.channels, height: shape[0], width: shape[1], pixels: planes.collect() }
     }
 
     /// The image with its shorter side resized to `size`, and the middle square of that.
     pub fn square(&self, size: usize) -> Self {
         let short = self.height.min(self.width).max(1);
         let long = |side: usize| (side * size / short).max(size);
-        let (h, w) = (long(self.height), long(self.width));
-        self.resized(h, w).cropped([(h - size).div_ceil(2), (w - size).div_ceil(2)], [size, size])
-    }
-
-    /// A part of the image.
-    fn cropped(self, [top, left]: [usize; 2], [height, width]: [usize; 2]) -> Self {
-        if (height, width) == (self.height, self.width) {
-            return self;
-        }
-        let planes = self.pixels.chunks_exact(self.height * self.width);
-        let rows = planes.flat_map(|plane| plane.chunks_exact(self.width).skip(top).take(height));
-        let pixels = rows.flat_map(|row| &row[left..left + width]).copied().collect();
-        Self { channels: self.channels, height, width, pixels }
+        let shape = [long(self.height), long(self.width)];
+        let middle = shape.map(|side| (side - size).div_ceil(2)).map(|start| start..start + size);
+        self.part(shape, middle)
     }
 }
 
@@ -106,6 +106,16 @@ mod tests {
     fn a_square_is_the_middle() {
         let wide = Image { channels: 1, height: 2, width: 6, pixels: (0..12).collect() };
         assert_eq!(wide.square(2).pixels, [2, 3, 8, 9]);
-        assert_eq!(ramp().square(7).pixels.len(), 49);
+        let large = ramp().resized(7, 9).pixels;
+        let middle: Vec<u8> = large.chunks_exact(9).flat_map(|row| &row[1..8]).copied().collect();
+        assert_eq!(ramp().square(7).pixels, middle);
+    }
+
+    #[test]
+    fn a_long_and_thin_picture_takes_no_more_than_its_square() {
+        for (height, width) in [(1, 5_000_000), (5_000_000, 1)] {
+            let thin = Image { channels: 1, height, width, pixels: vec![7; 5_000_000] };
+            assert_eq!(thin.square(512).pixels, [7; 512 * 512]);
+        }
     }
 }

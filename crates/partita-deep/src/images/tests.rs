@@ -18,10 +18,12 @@ fn cifar_stl_and_idx_files_are_told_apart() {
     fs::write(&ten, bytes.repeat(2)).unwrap();
     let hundred = lab.path().join("train.bin");
     fs::write(&hundred, vec![3; 3074]).unwrap();
+    assert_eq!(Images::open(&[&ten, &ten]).unwrap().labels().unwrap(), [7, 7, 7, 7]);
     let images = Images::open(&[&ten, &hundred]).unwrap();
     assert_eq!(images.len(), 3);
     assert_eq!(images.get(1).unwrap().pixels[..4], [0, 1, 2, 3]);
-    assert_eq!(images.labels().unwrap(), [7, 7, 3]);
+    assert_eq!(images.labels(), None, "class 3 of one is not that of the other");
+    assert_eq!(Images::open(&[&hundred]).unwrap().labels().unwrap(), [3]);
     assert!(images.name(2).contains("0 of") && images.name(2).contains("train.bin"));
     let stl = lab.path().join("test_X.bin");
     let plane: Vec<u8> = (0..96 * 96).map(|i| (i / 96) as u8).collect();
@@ -90,4 +92,45 @@ fn bad_pictures_are_named_and_mixed_sizes_explained() {
     assert!(mixed.contains("c.png") && mixed.contains("a.png") && mixed.contains("--size"), "{mixed}");
     let square = Pixels::load(&images, &good, Some(3)).unwrap();
     assert_eq!((square.len(), square.shape()), (2, [3, 3, 3]));
+}
+
+#[test]
+fn folders_share_their_classes() {
+    let lab = lab();
+    for (place, red) in [("a/ant", 1), ("a/cat", 2), ("b/cat", 3), ("b/dog", 4)] {
+        fs::create_dir_all(lab.path().join(place)).unwrap();
+        picture(&lab.path().join(place).join("x.png"), 2, 2, red);
+    }
+    let images = Images::open(&[lab.path().join("a"), lab.path().join("b")]).unwrap();
+    assert_eq!(images.labels().unwrap(), [0, 1, 1, 2]);
+}
+
+#[test]
+fn a_picture_that_claims_to_be_enormous_is_refused() {
+    let lab = lab();
+    let mut bmp = b"BM".to_vec();
+    bmp.extend([54u32, 0, 54, 40, 60_000, 60_000].iter().flat_map(|v| v.to_le_bytes()));
+    bmp.extend([1, 0, 24, 0]);
+    bmp.resize(54, 0);
+    fs::write(lab.path().join("a.bmp"), bmp).unwrap();
+    fs::write(lab.path().join("b.ppm"), b"P6 100000000 100000 255\n").unwrap();
+    let images = Images::open(&[lab.path()]).unwrap();
+    for i in 0..2 {
+        let told = images.get(i).unwrap_err().to_string();
+        assert!(told.contains("GB of memory"), "{told}");
+    }
+}
+
+#[test]
+fn images_are_made_what_a_model_takes() {
+    let lab = lab();
+    picture(&lab.path().join("a.png"), 8, 8, 1);
+    picture(&lab.path().join("b.png"), 20, 10, 1);
+    image::GrayImage::new(5, 5).save(lab.path().join("c.png")).unwrap();
+    let images = Images::open(&[lab.path()]).unwrap();
+    let pixels = Pixels::load_for([3, 8, 8], &images, &[0, 1, 2]).unwrap();
+    assert_eq!((pixels.len(), pixels.shape()), (3, [3, 8, 8]));
+    assert_eq!(pixels.get(0), images.get(0).unwrap());
+    let told = Pixels::load_for([3, 10, 20], &images, &[1, 0]).unwrap_err().to_string();
+    assert!(told.contains("a.png") && told.contains("10×20") && !told.contains("--s"), "{told}");
 }

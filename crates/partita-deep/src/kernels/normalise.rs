@@ -94,7 +94,9 @@ impl Maps {
         out.par_chunks_mut(image).zip(x.par_chunks(image)).for_each(|(out, x)| {
             let maps = out.chunks_exact_mut(self.places).zip(x.chunks_exact(self.places));
             for ((out, x), channel) in maps.zip(of) {
-                out.iter_mut().zip(x).for_each(|(o, x)| *o = channel.of(*x).max(floor));
+                // Not `max`, which would make a number of what is none and hide that training failed.
+                let bounded = |v: f32| if v < floor { floor } else { v };
+                out.iter_mut().zip(x).for_each(|(o, x)| *o = bounded(channel.of(*x)));
             }
         });
         out

@@ -96,3 +96,13 @@ fn a_still_network_uses_its_running_moments() {
     let x = wave([4, 3, 5, 4], 0.53).inner();
     close(normalise(&bn, x.clone(), false), bn.forward(x));
 }
+
+#[test]
+fn what_is_no_number_stays_none() {
+    let maps = Maps { channels: 1, places: 3 };
+    let channel = Channel { mean: 0.0, scale: 1.0, gamma: 1.0, beta: 0.0 };
+    for relu in [true, false] {
+        let out = maps.normalise(&[1.0, f32::NAN, -1.0], &[channel], relu);
+        assert!(out[1].is_nan() && out[0] == 1.0 && out[2] == if relu { 0.0 } else { -1.0 });
+    }
+}

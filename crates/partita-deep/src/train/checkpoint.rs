@@ -1,18 +1,61 @@
 //! All that a run needs to go on: weights, moments, and how far it is. Random numbers need no state: they depend on
 //! the seed, the epoch and the row.
 
+use super::ahead::Source;
 use super::{Epoch, Params, Trainer};
 use crate::error::{DeepError, Result};
+use crate::fingerprint::Fingerprint;
 use crate::nets::Classifier;
 use crate::weights::{tensors, walk};
 use burn::module::Module;
 use partita_data::safetensors_io::{Tensor, TensorFile, Values};
 use std::path::Path;
 
-const FORMAT: &str = "partita-checkpoint-1";
+const FORMAT: &str = "partita-checkpoint-2";
 
-/// Write the state after an epoch, whole or not at all.
-pub(super) fn write(trainer: &Trainer<'_>, path: &Path) -> Result<()> {
+/// Where the state of a run is kept, and what went into it.
+pub(super) struct Checkpoint<'a> {
+    pub path: &'a Path,
+    origin: String,
+}
+
+impl<'a> Checkpoint<'a> {
+    /// Of a run that has not begun.
+    pub fn new(path: &'a Path, trainer: &Trainer<'_>) -> Self {
+        Self { path, origin: format!("{:016x}", origin(trainer).0) }
+    }
+
+    /// Write the state after an epoch, whole or not at all.
+    pub fn write(&self, trainer: &Trainer<'_>) -> Result<()> {
+        let mut file = state(trainer);
+        file.metadata.insert("origin".into(), self.origin.clone());
+        Ok(file.write(self.path)?)
+    }
+
+    /// Put the state into a trainer that was made with the same options of the same images and weights.
+    pub fn read(&self, trainer: &mut Trainer<'_>) -> Result<()> {
+        let path = self.path;
+        let file = TensorFile::read(path)?;
+        take(trainer, &file, &self.origin)
+            .map_err(|problem| DeepError::Option(format!("{} cannot be resumed: {problem}", path.display())))
+    }
+}
+
+/// What a run begins with beside its options: images, known labels, neighbours, weights.
+fn origin(trainer: &Trainer<'_>) -> Fingerprint {
+    let Source { pixels, neighbours, normalise, .. } = &trainer.source;
+    let mut print = Fingerprint::default()
+        .with(format!("{:?} {:?} {:?}", pixels.shape(), trainer.known, normalise).as_bytes())
+        .with(pixels.bytes());
+    for neighbour in *neighbours {
+        print = print.with(&neighbour.to_le_bytes());
+    }
+    walk::each(&trainer.model.valid(), &mut |_, _, values| print = print.with_numbers(&values));
+    print
+}
+
+/// Weights, moments, and how far the run is.
+fn state(trainer: &Trainer<'_>) -> TensorFile {
     let mut file = TensorFile::default();
     for (name, tensor) in tensors(&trainer.model.valid()) {
         file.tensors.insert(format!("model.{name}"), tensor);
@@ -27,30 +70,35 @@ pub(super) fn write(trainer: &Trainer<'_>, path: &Path) -> Result<()> {
     file.metadata.insert("format".into(), FORMAT.into());
     file.metadata.insert("params".into(), json(serde_json::to_string(&trainer.params)));
     file.metadata.insert("epochs".into(), json(serde_json::to_string(&trainer.epochs)));
+    file.metadata.insert("head_losses".into(), json(serde_json::to_string(&trainer.head_losses)));
     file.metadata.insert("steps".into(), trainer.adam.steps.to_string());
-    Ok(file.write(path)?)
+    file
 }
 
-/// Put the state of a checkpoint into a trainer that was made with the same options.
-pub(super) fn read(trainer: &mut Trainer<'_>, path: &Path) -> Result<()> {
-    let file = TensorFile::read(path)?;
-    let broken =
-        |problem: &str| DeepError::Option(format!("{} cannot be resumed: {problem}", path.display()));
+/// Put a state into a trainer, or say why not.
+fn take(trainer: &mut Trainer<'_>, file: &TensorFile, origin: &str) -> std::result::Result<(), &'static str> {
     let text = |key: &str| file.metadata.get(key).map(String::as_str).unwrap_or_default();
     if text("format") != FORMAT {
-        return Err(broken("it is no checkpoint of Partita"));
+        return Err("it is no checkpoint of this version of Partita");
     }
-    let params: Params =
-        serde_json::from_str(text("params")).map_err(|_| broken("its options cannot be read"))?;
+    let params: Params = serde_json::from_str(text("params")).map_err(|_| "its options cannot be read")?;
     // More epochs may be asked for than at first; all else decides what the run is.
     if (Params { epochs: trainer.params.epochs, ..params }) != *trainer.params {
-        return Err(broken("it was made with other options; give the same, or begin anew without --resume"));
+        return Err("it was made with other options; give the same, or begin anew without --resume");
     }
-    let epochs: Vec<Epoch> =
-        serde_json::from_str(text("epochs")).map_err(|_| broken("its epochs cannot be read"))?;
-    trainer.adam.steps = text("steps").parse().map_err(|_| broken("its steps cannot be read"))?;
-    trainer.model = fill(trainer.model.clone(), &file)
-        .ok_or_else(|| broken("tensors are missing or of another shape"))?;
+    if text("origin") != origin {
+        return Err(
+            "it was made of other images, known labels or weights to start from; give the same, or begin anew without --resume",
+        );
+    }
+    let epochs: Vec<Epoch> = serde_json::from_str(text("epochs")).map_err(|_| "its epochs cannot be read")?;
+    if epochs.len() > trainer.params.epochs {
+        return Err("it has more epochs than are asked for; give as many, or begin anew without --resume");
+    }
+    let head_losses: Vec<f64> =
+        serde_json::from_str(text("head_losses")).map_err(|_| "the losses of its heads cannot be read")?;
+    trainer.adam.steps = text("steps").parse().map_err(|_| "its steps cannot be read")?;
+    trainer.model = fill(trainer.model.clone(), file).ok_or("tensors are missing or of another shape")?;
     trainer.adam.moments.clear();
     for (name, tensor) in &file.tensors {
         let Values::F32(values) = &tensor.values else { continue };
@@ -60,7 +108,7 @@ pub(super) fn read(trainer: &mut Trainer<'_>, path: &Path) -> Result<()> {
             trainer.adam.moments.entry(name.to_owned()).or_default().second.clone_from(values);
         }
     }
-    trainer.epochs = epochs;
+    (trainer.epochs, trainer.head_losses) = (epochs, head_losses);
     Ok(())
 }
 

@@ -23,19 +23,22 @@ use crate::weights::{self, StateDict};
 use ahead::Source;
 use burn::module::Module;
 use burn::tensor::Device;
+use checkpoint::Checkpoint;
 use partita::linear::Refresh;
 use partita::objective::Workspace;
 use partita::report::{Flow, Observer, Progress, StopReason};
 use partita::rng::{Stream, stream};
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use step::{Judge, Losses};
 
 /// An epoch that was made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Epoch {
-    /// Its number, from 1.
+    /// The stage of training it belongs to: training, or one of SCAN's (contrast, neighbours, self-labels).
+    pub stage: String,
+    /// Its number there, from 1.
     pub epoch: usize,
     /// Mean over the batches of all losses with their weights.
     pub loss: f64,
@@ -105,12 +108,14 @@ pub struct DeepFit {
     pub epochs: Vec<Epoch>,
     /// Why training stopped.
     pub stop: StopReason,
+    /// The checkpoint, if there is one.
+    pub kept: Option<PathBuf>,
 }
 
 /// Train a network on images. `each` sees every epoch and the network after it.
 ///
 /// On the processor the result has the same bits for the same seed, whatever the number of threads, and whether or not the run was
-/// interrupted and resumed.
+/// interrupted and resumed with the same options. More epochs than at first may be asked for: the run then goes on.
 pub fn fit(
     input: &Input<'_>,
     params: &Params,
@@ -119,8 +124,9 @@ pub fn fit(
     mut each: impl FnMut(&Epoch, &DeepModel) -> Result<()>,
 ) -> Result<DeepFit> {
     let mut trainer = Trainer::new(input, params, device)?;
-    if let Some(path) = input.checkpoint.filter(|path| input.resume && path.exists()) {
-        checkpoint::read(&mut trainer, path)?;
+    let checkpoint = input.checkpoint.map(|path| Checkpoint::new(path, &trainer));
+    if let Some(checkpoint) = checkpoint.as_ref().filter(|kept| input.resume && kept.path.exists()) {
+        checkpoint.read(&mut trainer)?;
     }
     let mut stop = StopReason::Finished;
     while trainer.epochs.len() < params.epochs {
@@ -128,14 +134,15 @@ pub fn fit(
             stop = StopReason::Interrupted;
             break;
         }
-        if let Some(path) = input.checkpoint {
-            checkpoint::write(&trainer, path)?;
+        if let Some(checkpoint) = &checkpoint {
+            checkpoint.write(&trainer)?;
         }
         if let Some(epoch) = trainer.epochs.last() {
             each(epoch, &trainer.result())?;
         }
     }
-    Ok(DeepFit { model: trainer.result(), epochs: trainer.epochs, stop })
+    let kept = input.checkpoint.filter(|_| !trainer.epochs.is_empty()).map(Path::to_owned);
+    Ok(DeepFit { model: trainer.result(), epochs: trainer.epochs, stop, kept })
 }
 
 impl<'a> Trainer<'a> {
@@ -145,10 +152,10 @@ impl<'a> Trainer<'a> {
         let (device, shape) = (device.autodiff(), input.pixels.shape());
         let mut model = Classifier::new(params.net, shape, &params.heads(shape), &device)?;
         model = weights::randomise(model, params.seed);
-        let mut normalise = Normalise::PLAIN;
+        // Whether trained here or elsewhere, weights of a network are used with the same numbers.
+        let mut normalise = Normalise::of(params.net);
         if let Some(start) = input.start {
             model.backbone = weights::load(model.backbone, params.net, start)?;
-            normalise = Normalise::of(params.net);
         }
         if let Some(begin) = input.begin {
             model = begin.continued(model);
@@ -219,7 +226,8 @@ impl<'a> Trainer<'a> {
             self.revive(&shares);
         }
         let Losses { cluster, pairs, disturb } = sum;
-        self.epochs.push(Epoch { epoch: number + 1, loss: sum.total(), cluster, pairs, disturb });
+        let stage = self.params.aim.stage().to_owned();
+        self.epochs.push(Epoch { stage, epoch: number + 1, loss: sum.total(), cluster, pairs, disturb });
         Ok(Flow::Continue)
     }
 

@@ -1,6 +1,6 @@
 //! A trained network as a file, and what it says of images.
 
-use super::{Params, checkpoint};
+use super::{Aim, Params, checkpoint};
 use crate::embed::Normalise;
 use crate::error::{DeepError, Result};
 use crate::images::Pixels;
@@ -37,8 +37,7 @@ impl DeepModel {
     pub fn probabilities(&self, pixels: &Pixels, observer: &dyn Observer) -> Result<Vec<f32>> {
         if pixels.shape() != self.shape {
             let [c, h, w] = self.shape;
-            let problem =
-                format!("the model takes images of {c} channels and {h}×{w} pixels; give --size {h}");
+            let problem = format!("the model takes images of {c} channels and {h}×{w} pixels; make them so");
             return Err(DeepError::Option(problem));
         }
         self.over(pixels, "predicting", observer, |x| {
@@ -65,7 +64,14 @@ impl DeepModel {
         for start in (0..n).step_by(BATCH) {
             let rows: Vec<usize> = (start..n.min(start + BATCH)).collect();
             let x = input(&self.normalise, &rows, pixels);
-            out.extend(values(of(Tensor::from_data(x, &self.device))));
+            let numbers = values(of(Tensor::from_data(x, &self.device)));
+            if numbers.is_empty() || numbers.iter().any(|v| !v.is_finite()) {
+                return Err(DeepError::Option(format!(
+                    "the network gives no finite numbers for images {start} to {}; its training failed, or its weights are broken",
+                    start + rows.len() - 1
+                )));
+            }
+            out.extend(numbers);
             let done = (start + rows.len()) as f64 / n as f64;
             if observer.progress(Progress { stage, done, loss: None }) == Flow::Stop {
                 return Err(partita::Error::Interrupted.into());
@@ -125,7 +131,14 @@ impl DeepModel {
         let params: Params = serde_json::from_str(text("params")?).map_err(|_| broken())?;
         let (shape, head, (mean, deviation)): (ImageShape, usize, _) =
             serde_json::from_str(text("about")?).map_err(|_| broken())?;
-        if shape.iter().any(|&d| d == 0 || d > 1 << 14) || head >= params.heads(shape).len() {
+        // Heads with K clusters, each of which is in the file.
+        let heads = match params.aim {
+            Aim::Contrast { .. } => 0,
+            Aim::Iic { heads, .. } => heads,
+            _ => 1,
+        };
+        let sane = params.k >= 2 && head < heads && heads <= file.tensors.len();
+        if !sane || shape.iter().any(|&d| d == 0 || d > 1 << 14) {
             return Err(broken());
         }
         let net = Classifier::new(params.net, shape, &params.heads(shape), &device)?;

@@ -6,6 +6,7 @@ use crate::losses::Vat;
 use crate::nets::{ImageShape, Net};
 use crate::optimise::Pace;
 use partita::linear::{Loss, Refresh, Solver};
+use partita::simplex::check_prior;
 use serde::{Deserialize, Serialize};
 
 /// What is minimised.
@@ -154,6 +155,9 @@ impl Params {
         if numbers.iter().any(|v| !v.is_finite() || *v < 0.0) {
             return refuse("weights, rates and decays must be finite and not negative".into());
         }
+        if let Some(prior) = &self.prior {
+            check_prior(prior, self.k)?;
+        }
         if self.heads.rate == 0.0 {
             return refuse("the heads must learn: give a learning rate above 0".into());
         }
@@ -166,6 +170,12 @@ impl Params {
                 "IIC needs at least one head, and over-clustering heads of {} clusters or more",
                 self.k
             )),
+            Aim::Core { lambda, .. } if !lambda.is_finite() || lambda < 0.0 => {
+                refuse(format!("lambda is {lambda}; it must be a finite number, 0 or more"))
+            }
+            Aim::Core { solver: Solver::Em { iterations: 0 }, .. } => {
+                refuse("labels need at least one EM iteration".into())
+            }
             Aim::Core { loss, refresh: Refresh::Epoch, .. } if !loss.has_labels() => {
                 refuse(format!("the loss {loss} has no labels to keep for an epoch"))
             }

@@ -5,7 +5,7 @@ use super::{Aim, DeepFit, DeepModel, Epoch, Input, Params, fit};
 use crate::error::{DeepError, Result};
 use crate::optimise::Pace;
 use burn::tensor::Device;
-use partita::report::{Observer, StopReason};
+use partita::report::{Flow, Observer, Progress, StopReason};
 use partita::rivals::{Table, neighbours::nearest};
 use std::path::{Path, PathBuf};
 
@@ -35,7 +35,7 @@ const CONTRAST: Aim = Aim::Contrast { width: 128, temperature: 0.1 };
 const RATE: f64 = 1e-3;
 
 /// A network that was taught to tell images apart by their views (SimCLR), to start another aim from. A checkpoint gets
-/// `contrast` in its name.
+/// `contrast` in its name. The network that `each` sees compares views; it has no clusters yet.
 ///
 /// Rates in `params`, and a frozen backbone, are those of the aim that follows: nothing is left to learn slowly or to be
 /// kept before this.
@@ -45,10 +45,11 @@ pub fn pretext(
     epochs: usize,
     device: &Device,
     observer: &dyn Observer,
+    each: impl FnMut(&Epoch, &DeepModel) -> Result<()>,
 ) -> Result<DeepFit> {
     let pace = |of: Pace| Pace { rate: RATE, ..of };
     let params = Params { backbone: pace(params.backbone), heads: pace(params.heads), ..params.clone() };
-    stage(input, &params, (CONTRAST, "contrast"), epochs, device, observer, |_, _| Ok(()))
+    stage(input, &params, (CONTRAST, "contrast"), epochs, device, observer, each)
 }
 
 /// All three stages; `params` gives all but the aims and the numbers of epochs. A checkpoint becomes one file for each.
@@ -66,24 +67,29 @@ pub fn scan(
             "each stage of SCAN needs at least one epoch and one neighbour".into(),
         ));
     }
-    let features = pretext(input, params, first, device, observer)?;
+    let features = pretext(input, params, first, device, observer, &mut each)?;
     if features.stop == StopReason::Interrupted {
         return Ok(features);
     }
     let (rows, m) = features.model.features(input.pixels, observer)?;
     let count = neighbours.min(input.pixels.len() - 1);
-    let near = nearest(Table { x: &rows, m }, count, |_| true).unwrap_or_default();
+    let seen = |done: f64| {
+        observer.progress(Progress { stage: "searching neighbours", done, loss: None }) == Flow::Continue
+    };
+    let near = nearest(Table { x: &rows, m }, count, seen).ok_or(partita::Error::Interrupted)?;
 
     let input = Input { begin: Some(&features.model), neighbours: &near, ..*input };
     let aim = (Aim::Neighbours { entropy }, "neighbours");
     let clusters = stage(&input, params, aim, second, device, observer, &mut each)?;
     if clusters.stop == StopReason::Interrupted {
-        return Ok(DeepFit { epochs: [features.epochs, clusters.epochs].concat(), ..clusters });
+        let kept = clusters.kept.or(features.kept);
+        return Ok(DeepFit { epochs: [features.epochs, clusters.epochs].concat(), kept, ..clusters });
     }
     let input = Input { begin: Some(&clusters.model), ..input };
     let aim = (Aim::Confident { threshold }, "labels");
     let labels = stage(&input, params, aim, third, device, observer, &mut each)?;
-    Ok(DeepFit { epochs: [features.epochs, clusters.epochs, labels.epochs].concat(), ..labels })
+    let kept = labels.kept.or(clusters.kept);
+    Ok(DeepFit { epochs: [features.epochs, clusters.epochs, labels.epochs].concat(), kept, ..labels })
 }
 
 /// One stage, with a checkpoint of its own.

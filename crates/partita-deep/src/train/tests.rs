@@ -65,6 +65,7 @@ fn a_resumed_run_ends_with_the_same_bits() {
     for params in [
         Params { epochs: 3, ..options(Net::Mlp) },
         Params { epochs: 3, augment, pairs: 1.0, disturb: 0.0, ..options(Net::Vgg4) },
+        Params { epochs: 3, augment, disturb: 0.0, aim: Aim::Iic { heads: 4, over: 4 }, ..options(Net::Mlp) },
     ] {
         let whole = trained(&input(&pixels), &params);
         let first = Input { checkpoint: Some(&path), ..input(&pixels) };
@@ -73,9 +74,71 @@ fn a_resumed_run_ends_with_the_same_bits() {
         let resumed = trained(&second, &params);
         assert_eq!(bits(&resumed), bits(&whole));
         assert_eq!(resumed.epochs, whole.epochs);
-        let other = fit(&second, &Params { seed: 9, ..params }, Device::flex(), &Silent, |_, _| Ok(()));
-        assert!(other.unwrap_err().to_string().contains("other options"));
+        // Also when nothing was left to do but to choose a head.
+        let again = trained(&second, &params);
+        assert_eq!((bits(&again), again.model.head), (bits(&whole), whole.model.head));
     }
+}
+
+#[test]
+fn a_checkpoint_of_another_run_is_refused() {
+    let ((pixels, truth), (others, _)) = (bars(200), stripes(200));
+    let lab = tempfile::tempdir().unwrap();
+    let path = lab.path().join("c.safetensors");
+    let params = options(Net::Mlp);
+    let first = Input { checkpoint: Some(&path), ..input(&pixels) };
+    trained(&first, &params);
+    let second = Input { resume: true, ..first };
+    let refused = |input: &Input<'_>, params: &Params| {
+        fit(input, params, Device::flex(), &Silent, |_, _| Ok(())).unwrap_err().to_string()
+    };
+    assert!(refused(&second, &Params { seed: 9, ..params.clone() }).contains("other options"));
+    assert!(refused(&second, &Params { epochs: 1, ..params.clone() }).contains("more epochs"));
+    assert!(refused(&Input { pixels: &others, ..second }, &params).contains("other images"));
+    let known: Vec<i32> = truth.iter().map(|t| *t as i32).collect();
+    assert!(refused(&Input { known: Some(&known), ..second }, &params).contains("known labels"));
+    let other = trained(&input(&others), &params);
+    assert!(refused(&Input { begin: Some(&other.model), ..second }, &params).contains("weights"));
+    trained(&second, &params);
+}
+
+#[test]
+fn training_that_fails_is_not_a_result() {
+    let (pixels, _) = bars(100);
+    for net in [Net::Mlp, Net::Vgg4] {
+        let pace = crate::optimise::Pace { rate: 1e30, decay: 0.0 };
+        let params = Params { backbone: pace, disturb: 0.0, epochs: 3, ..options(net) };
+        let failed = fit(&input(&pixels), &params, tested(), &Silent, |_, _| Ok(()));
+        assert!(failed.is_err_and(|e| e.to_string().contains("smaller learning rate")), "{net}");
+    }
+}
+
+#[test]
+fn a_hostile_model_is_refused() {
+    use partita_data::safetensors_io::TensorFile;
+    let (pixels, _) = bars(100);
+    let lab = tempfile::tempdir().unwrap();
+    let path = lab.path().join("m.safetensors");
+    trained(&input(&pixels), &options(Net::Mlp)).model.write(&path).unwrap();
+    let honest = TensorFile::read(&path).unwrap();
+    let iic = |heads: u64| Aim::Iic { heads: heads as usize, over: 2 };
+    let contrast = Aim::Contrast { width: 2, temperature: 0.1 };
+    let changes: [(usize, Aim); 5] = [
+        (0, options(Net::Mlp).aim),
+        (1 << 60, options(Net::Mlp).aim),
+        (2, iic(1 << 40)),
+        (2, iic(1 << 62)),
+        (2, contrast),
+    ];
+    for (k, aim) in changes {
+        let params = Params { k, aim, ..options(Net::Mlp) };
+        let mut file = honest.clone();
+        file.metadata.insert("params".into(), serde_json::to_string(&params).unwrap());
+        file.write(&path).unwrap();
+        assert!(DeepModel::read(&path, tested()).is_err(), "{k} {aim:?}");
+    }
+    honest.write(&path).unwrap();
+    assert!(DeepModel::read(&path, tested()).is_ok());
 }
 
 #[test]
@@ -110,7 +173,7 @@ fn every_aim_lowers_its_loss() {
         core("renyi-labels:2", 10.0, Refresh::Batch),
         core("sela", 20.0, Refresh::Epoch),
         core("miadm", 1.0, Refresh::Epoch),
-        core("miadm-square", 1.0, Refresh::Batch),
+        core("miadm-root", 1.0, Refresh::Batch),
         Aim::Iic { heads: 2, over: 4 },
     ];
     for aim in aims {
@@ -175,6 +238,20 @@ fn options_that_cannot_work_are_refused() {
     assert!(refused(Params { pairs: 1.0, ..options(Net::Mlp) }).contains("--augment"));
     assert!(refused(options(Net::Mobilenetv2)).contains("three channels"));
     assert!(refused(Params { disturb: f64::NAN, ..options(Net::Mlp) }).contains("finite"));
+    for prior in [vec![0.5], vec![0.5, 0.1], vec![5.0, -4.0], vec![0.0, 1.0], vec![0.5, 0.3, 0.2]] {
+        let told = refused(Params { prior: Some(prior.clone()), ..options(Net::Mlp) });
+        assert!(told.contains("prior"), "{prior:?}: {told}");
+    }
+    let core = |lambda, iterations| Aim::Core {
+        loss: Loss::Strong,
+        lambda,
+        solver: Solver::Em { iterations },
+        refresh: Refresh::Batch,
+    };
+    for lambda in [-5.0, f64::INFINITY, f64::NAN] {
+        assert!(refused(Params { aim: core(lambda, 3), ..options(Net::Mlp) }).contains("lambda"));
+    }
+    assert!(refused(Params { aim: core(100.0, 0), ..options(Net::Mlp) }).contains("EM iteration"));
 }
 
 #[test]
@@ -207,7 +284,7 @@ fn a_pretext_learns_even_if_what_follows_is_frozen() {
     let augment = "affine:0.3".parse().unwrap();
     let mut params = Params { augment, ..options(Net::Vgg4) };
     params.backbone.rate = 0.0;
-    let learnt = pretext(&input(&pixels), &params, 3, &tested(), &Silent).unwrap();
+    let learnt = pretext(&input(&pixels), &params, 3, &tested(), &Silent, |_, _| Ok(())).unwrap();
     assert!(learnt.epochs[2].loss < learnt.epochs[0].loss, "{:?}", learnt.epochs);
     let follows = trained(&Input { begin: Some(&learnt.model), ..input(&pixels) }, &params);
     let [learnt, kept] = [&learnt, &follows].map(|fit| weights::tensors(&fit.model.net));

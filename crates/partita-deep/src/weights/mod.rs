@@ -6,6 +6,7 @@ mod torch;
 pub(crate) mod walk;
 
 use crate::error::{DeepError, Result};
+use crate::fingerprint::Fingerprint;
 use crate::nets::{Backbone, Layout, Net};
 use memmap2::Mmap;
 use partita::rng::{Stream, stream};
@@ -259,8 +260,7 @@ pub fn randomise<M: burn::module::Module>(module: M, seed: u64) -> M {
 pub fn fingerprint(path: &Path, options: &str) -> Result<u64> {
     let io = |source| DataError::Io { path: path.to_owned(), action: "read", source };
     let bytes = std::fs::read(path).map_err(io)?;
-    let fnv = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
-    Ok(options.as_bytes().iter().chain(&bytes).fold(0xcbf2_9ce4_8422_2325, fnv))
+    Ok(Fingerprint::default().with(options.as_bytes()).with(&bytes).0)
 }
 
 #[cfg(test)]

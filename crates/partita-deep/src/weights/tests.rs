@@ -112,3 +112,15 @@ fn random_weights_depend_on_the_seed() {
     assert_eq!(net(1), net(1));
     assert_ne!(net(1), net(2));
 }
+
+#[test]
+fn a_safetensors_header_may_begin_like_a_pickle() {
+    let lab = tempfile::tempdir().unwrap();
+    let path = lab.path().join("a.safetensors");
+    let mut header = br#"{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}"#.to_vec();
+    header.resize(0x280, b' ');
+    let bytes = [&0x280u64.to_le_bytes()[..], &header, &1f32.to_le_bytes()].concat();
+    assert!(bytes.starts_with(&[0x80, 2]));
+    fs::write(&path, bytes).unwrap();
+    assert_eq!(StateDict::open(&path).unwrap().read("a").unwrap(), [1.0]);
+}

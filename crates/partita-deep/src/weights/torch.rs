@@ -70,7 +70,9 @@ impl Kind {
 
 /// Whether a file may be one of PyTorch's, by its first bytes.
 pub(super) fn is_torch(bytes: &[u8]) -> bool {
-    bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(&[0x80, 2])
+    // The length of a safetensors header may begin like a pickle; the header itself follows at byte 8.
+    let pickle = bytes.starts_with(&[0x80, 2]) && bytes.get(8) != Some(&b'{');
+    bytes.starts_with(b"PK\x03\x04") || pickle
 }
 
 impl TorchFile {

@@ -60,8 +60,8 @@ impl fmt::Display for Loss {
             Self::RenyiLabels(alpha) => write!(f, "renyi-labels:{alpha}"),
             Self::Sela => f.write_str("sela"),
             Self::Hinge => f.write_str("hinge"),
-            Self::Miadm(Miadm::Root) => f.write_str("miadm"),
-            Self::Miadm(Miadm::Square) => f.write_str("miadm-square"),
+            Self::Miadm(Miadm::Square) => f.write_str("miadm"),
+            Self::Miadm(Miadm::Root) => f.write_str("miadm-root"),
             Self::Miadm(Miadm::Exact) => f.write_str("miadm-exact"),
         }
     }
@@ -91,7 +91,7 @@ impl FromStr for Loss {
         let bad = || Error::Parameter {
             name: "loss",
             value: text.to_owned(),
-            must: "strong, weak, mi, renyi:ALPHA (ALPHA >= 0, or inf), renyi-labels:ALPHA (ALPHA > 1), sela, miadm, miadm-square, miadm-exact or hinge",
+            must: "strong, weak, mi, renyi:ALPHA (ALPHA >= 0, or inf), renyi-labels:ALPHA (ALPHA > 1), sela, miadm, miadm-root, miadm-exact or hinge",
         };
         let (name, alpha) = match text.split_once(':') {
             Some((name, alpha)) => (name, Some(alpha.parse::<f64>().map_err(|_| bad())?)),
@@ -103,8 +103,8 @@ impl FromStr for Loss {
             ("mi", None) => Ok(Self::MutualInformation),
             ("sela", None) => Ok(Self::Sela),
             ("hinge", None) => Ok(Self::Hinge),
-            ("miadm", None) => Ok(Self::Miadm(Miadm::Root)),
-            ("miadm-square", None) => Ok(Self::Miadm(Miadm::Square)),
+            ("miadm", None) => Ok(Self::Miadm(Miadm::Square)),
+            ("miadm-root", None) => Ok(Self::Miadm(Miadm::Root)),
             ("miadm-exact", None) => Ok(Self::Miadm(Miadm::Exact)),
             ("renyi", Some(alpha)) if alpha >= 0.0 => Ok(Self::Renyi(alpha)),
             ("renyi-labels", Some(alpha)) if alpha > 1.0 && alpha.is_finite() => Ok(Self::RenyiLabels(alpha)),

@@ -9,14 +9,16 @@ use crate::input::{labels_of, on_threads};
 use crate::progress::Terminal;
 use crate::summary;
 use anyhow::{Result, bail};
-use options::{params, refuse_linear_options};
+use options::{params, refuse_idle_options, refuse_reading_options};
 use partita::linear::score::Ailment;
 use partita::metrics::{Scores, mean_entropy, scores};
+use partita_deep::device::Device;
 use partita_deep::images::{Images, Pixels};
 use partita_deep::nets::Net;
 use partita_deep::train::{DeepFit, DeepModel, Epoch, Input, Params, Scan, fit, pretext, scan};
 use partita_deep::weights::StateDict;
 use serde::Serialize;
+use std::path::Path;
 use std::time::Instant;
 use told::{Metrics, Told};
 
@@ -39,8 +41,8 @@ struct Summary<'a> {
 }
 
 pub fn run(args: &FitArgs, net: Net) -> Result<()> {
-    outputs::check(args.output.as_deref(), args.labels_out.as_deref(), args.proba_out.as_deref())?;
-    refuse_linear_options(args)?;
+    refuse_idle_options(args)?;
+    check_outputs(args)?;
     let terminal = Terminal::new(!args.json)?;
     let params = params(args, net)?;
     let device = args.deep.device.device()?;
@@ -51,12 +53,7 @@ pub fn run(args: &FitArgs, net: Net) -> Result<()> {
         let rows = usable(&images, args.deep.skip_bad)?;
         let pixels = Pixels::load(&images, &rows, args.deep.size)?;
         let truth = truth(args, &images, &rows)?;
-        let known = args
-            .known
-            .as_deref()
-            .map(|path| super::fit::known_labels(path, images.len(), args.k))
-            .transpose()?;
-        let known: Option<Vec<i32>> = known.map(|known| rows.iter().map(|&row| known[row]).collect());
+        let known = known(args, &images, &rows)?;
         let input = Input {
             known: known.as_deref(),
             start: start.as_ref(),
@@ -64,94 +61,122 @@ pub fn run(args: &FitArgs, net: Net) -> Result<()> {
             resume: args.deep.resume,
             ..Input::new(&pixels)
         };
-        let mut metrics = Metrics::new(&args.deep, truth.as_deref(), &pixels)?;
-        let each = |epoch: &Epoch, model: &DeepModel| {
-            metrics.write(epoch, model).map_err(|e| partita_deep::DeepError::Option(e.to_string()))
-        };
-        let begin = match args.deep.pretext {
-            Some(epochs) => Some(pretext(&input, &params, epochs, &device, &terminal)?),
-            None => None,
-        };
-        if let Some(begin) = &begin {
-            not_interrupted(begin, args)?;
-        }
-        let input = Input { begin: begin.as_ref().map(|begin| &begin.model), ..input };
-        let found = match args.deep.scan.as_deref() {
-            Some(&[a, b, c]) => scan(&input, &params, &Scan::new([a, b, c]), &device, &terminal, each)?,
-            Some(_) => bail!("--scan takes the epochs of its three stages, as in --scan 100,30,10"),
-            None => fit(&input, &params, device, &terminal, each)?,
-        };
-        terminal.finish();
-        not_interrupted(&found, args)?;
-        let proba = found.model.probabilities(&pixels, &terminal)?;
+        let mut metrics = Metrics::new(&args.deep, truth.as_deref(), &pixels);
+        let each = |epoch: &Epoch, model: &DeepModel| metrics.write(epoch, model);
+        let found = trained(&input, args, &params, &device, &terminal, each)?;
+        let proba = found.model.probabilities(&pixels, &terminal).inspect_err(|_| tell_kept(&found))?;
         terminal.finish();
         let told = Told::new(&proba, args.k);
-        let names = names(&images, &rows);
-        told.write(&names, args.labels_out.as_deref(), args.proba_out.as_deref())?;
+        let metrics = truth.as_ref().map(|truth| scores(truth, &told.labels)).transpose()?;
+        told.write(&names(&images, &rows), args.labels_out.as_deref(), args.proba_out.as_deref())?;
         if let Some(path) = &args.output {
             found.model.write(path)?;
         }
         if let Some(path) = &args.deep.backbone_out {
             found.model.write_backbone(path)?;
         }
-        let metrics = truth.as_ref().map(|truth| scores(truth, &told.labels)).transpose()?;
-        let seconds = started.elapsed().as_secs_f64();
-        let decisiveness = mean_entropy(&proba, args.k);
         let ailments = told.dead(&params.prior());
-        let advice = (!ailments.is_empty()).then_some(ADVICE);
-        if args.json {
-            return outputs::print_json(&Summary {
-                n: rows.len(),
-                k: args.k,
-                cluster_sizes: &told.sizes,
-                ailments: &ailments,
-                advice,
-                decisiveness,
-                metrics,
-                epochs: &found.epochs,
-                seconds,
-                params: &params,
-            });
-        }
-        let mut text = format!(
-            "{} images in {} clusters by {net}, {} epochs, {seconds:.0} s\n",
-            rows.len(),
-            args.k,
-            found.epochs.len()
-        );
-        let mut line = |name: &str, value: String| text += &format!("  {name:<13} {value}\n");
-        line("sizes", summary::sizes(&told.sizes));
-        line("decisiveness", format!("{decisiveness:.4} nats of doubt an image (0: sure of every one)"));
-        if let Some(last) = found.epochs.last() {
-            line(
-                "loss",
-                format!(
-                    "{:.4} (clustering {:.4}, pairs {:.4}, disturbed {:.4})",
-                    last.loss, last.cluster, last.pairs, last.disturb
-                ),
-            );
-        }
-        if let Some(scores) = metrics {
-            line("truth", summary::truth(scores));
-        }
-        for ailment in &ailments {
-            line("warning", summary::describe(*ailment));
-        }
-        if let Some(advice) = advice {
-            line("advice", advice.to_owned());
-        }
-        outputs::print(&text)
+        let summary = Summary {
+            n: rows.len(),
+            k: args.k,
+            cluster_sizes: &told.sizes,
+            advice: (!ailments.is_empty()).then_some(ADVICE),
+            ailments: &ailments,
+            decisiveness: mean_entropy(&proba, args.k),
+            metrics,
+            epochs: &found.epochs,
+            seconds: started.elapsed().as_secs_f64(),
+            params: &found.model.params,
+        };
+        if args.json { outputs::print_json(&summary) } else { outputs::print(&summary.text()) }
     })?
 }
 
-/// An interrupted run ends here, and says what is left of it.
-fn not_interrupted(found: &DeepFit, args: &FitArgs) -> Result<()> {
-    if let (Err(_), Some(path), Some(last)) =
-        (found.stop.not_interrupted(), &args.deep.checkpoint, found.epochs.last())
-    {
-        eprintln!("epoch {} is kept in {}; go on with --resume", last.epoch, path.display());
+impl Summary<'_> {
+    /// What is printed without `--json`.
+    fn text(&self) -> String {
+        let (n, k, net, epochs) = (self.n, self.k, self.params.net, self.epochs.len());
+        let mut text =
+            format!("{n} images in {k} clusters by {net}, {epochs} epochs, {:.0} s\n", self.seconds);
+        let mut line = |name: &str, value: String| text += &format!("  {name:<13} {value}\n");
+        line("sizes", summary::sizes(self.cluster_sizes));
+        let doubt = format!("{:.4} nats of doubt an image (0: sure of every one)", self.decisiveness);
+        line("decisiveness", doubt);
+        if let Some(Epoch { loss, cluster, pairs, disturb, .. }) = self.epochs.last() {
+            let parts = format!("(clustering {cluster:.4}, pairs {pairs:.4}, disturbed {disturb:.4})");
+            line("loss", format!("{loss:.4} {parts}"));
+        }
+        if let Some(scores) = self.metrics {
+            line("truth", summary::truth(scores));
+        }
+        for ailment in self.ailments {
+            line("warning", summary::describe(*ailment));
+        }
+        if let Some(advice) = self.advice {
+            line("advice", advice.to_owned());
+        }
+        text
     }
-    Ok(found.stop.not_interrupted()?)
+}
+
+/// Refuse, before any work is done, outputs that could not be written, or that would take each other's place.
+fn check_outputs(args: &FitArgs) -> Result<()> {
+    outputs::check(args.output.as_deref(), args.labels_out.as_deref(), args.proba_out.as_deref())?;
+    let deep = &args.deep;
+    let all = [
+        &args.output,
+        &args.labels_out,
+        &args.proba_out,
+        &deep.backbone_out,
+        &deep.checkpoint,
+        &deep.metrics,
+    ];
+    outputs::check_files(&all.into_iter().filter_map(Option::as_deref).collect::<Vec<&Path>>())
+}
+
+/// Train as was asked for, with a pretext first or in the stages of SCAN. An interrupted run ends here.
+fn trained(
+    input: &Input<'_>,
+    args: &FitArgs,
+    params: &Params,
+    device: &Device,
+    terminal: &Terminal,
+    mut each: impl FnMut(&Epoch, &DeepModel) -> partita_deep::Result<()>,
+) -> Result<DeepFit> {
+    let begin = match args.deep.pretext {
+        Some(epochs) => Some(not_interrupted(pretext(input, params, epochs, device, terminal, &mut each)?)?),
+        None => None,
+    };
+    let input = Input { begin: begin.as_ref().map(|begin| &begin.model), ..*input };
+    let found = match args.deep.scan.as_deref() {
+        Some(&[a, b, c]) => scan(&input, params, &Scan::new([a, b, c]), device, terminal, each)?,
+        Some(_) => bail!("--scan takes the epochs of its three stages, as in --scan 100,30,10"),
+        None => fit(&input, params, device.clone(), terminal, each)?,
+    };
+    terminal.finish();
+    not_interrupted(found)
+}
+
+/// A run that was not interrupted; otherwise say what is left of it.
+fn not_interrupted(found: DeepFit) -> Result<DeepFit> {
+    match found.stop.not_interrupted() {
+        Ok(()) => Ok(found),
+        Err(stopped) => {
+            tell_kept(&found);
+            Err(stopped.into())
+        }
+    }
+}
+
+fn tell_kept(found: &DeepFit) {
+    if let (Some(path), Some(last)) = (&found.kept, found.epochs.last()) {
+        eprintln!(
+            "epoch {} of {} is kept in {}; go on with --resume",
+            last.epoch,
+            last.stage,
+            path.display()
+        );
+    }
 }
 
 /// The numbers of the images to use: all, or with `skip` those that can be decoded.
@@ -175,7 +200,19 @@ fn truth(args: &FitArgs, images: &Images, rows: &[usize]) -> Result<Option<Vec<i
         Some(path) => Some(labels_of(path, images.len())?.values),
         None => images.labels(),
     };
-    Ok(all.map(|all| rows.iter().map(|&row| all[row]).collect()))
+    let truth: Option<Vec<i64>> = all.map(|all| rows.iter().map(|&row| all[row]).collect());
+    // Whether anything can be compared with it is better known now than after hours of training.
+    if let Some(truth) = &truth {
+        scores(truth, truth)?;
+    }
+    Ok(truth)
+}
+
+/// The labels that are known of the images in use.
+fn known(args: &FitArgs, images: &Images, rows: &[usize]) -> Result<Option<Vec<i32>>> {
+    let Some(path) = &args.known else { return Ok(None) };
+    let known = super::fit::known_labels(path, images.len(), args.k)?;
+    Ok(Some(rows.iter().map(|&row| known[row]).collect()))
 }
 
 fn names(images: &Images, rows: &[usize]) -> Vec<String> {
@@ -193,13 +230,13 @@ pub fn predict(args: &PredictArgs) -> Result<()> {
     if args.sizes.balance.is_some() || args.sizes.min_size.is_some() || args.sizes.max_size.is_some() {
         bail!("sizes cannot be guaranteed for images; leave --balance, --min-size and --max-size out");
     }
+    refuse_reading_options(&args.read)?;
     let terminal = Terminal::new(true)?;
     let model = DeepModel::read(&args.model, partita_deep::device::Processor::Cpu.device()?)?;
     let images = Images::open(&args.read.data)?;
     on_threads(args.read.threads, || {
-        let rows = usable(&images, false)?;
-        let same = images.get(rows[0])?.shape() == model.shape;
-        let pixels = Pixels::load(&images, &rows, (!same).then_some(model.shape[1]))?;
+        let rows = usable(&images, args.skip_bad)?;
+        let pixels = Pixels::load_for(model.shape, &images, &rows)?;
         let found = model.probabilities(&pixels, &terminal)?;
         terminal.finish();
         let told = Told::new(&found, model.params.k);

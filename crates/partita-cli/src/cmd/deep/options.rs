@@ -1,15 +1,20 @@
 //! What was typed, as options of the deep engine.
 
-use crate::args::{FitArgs, InitArg, OptimiserArg, PrepareArg, RESTARTS};
+use crate::args::{
+    EM_ITERATIONS, FitArgs, InitArg, MEMORY, OptimiserArg, PrepareArg, RESTARTS, ReadArgs, RefreshArg,
+};
 use anyhow::{Result, bail};
-use partita::linear::{Dims, Solver};
+use partita::linear::{Dims, Loss, Solver};
 use partita_deep::losses::Vat;
 use partita_deep::nets::Net;
 use partita_deep::optimise::Pace;
 use partita_deep::train::{Aim, Params};
 
-/// Options of the linear engine that a network would silently ignore.
-pub fn refuse_linear_options(args: &FitArgs) -> Result<()> {
+/// Options that would silently be ignored: those of the linear engine by any network, those of our losses by IIC and SCAN.
+pub fn refuse_idle_options(args: &FitArgs) -> Result<()> {
+    refuse_reading_options(&args.read)?;
+    let (deep, method) = (&args.deep, &args.method);
+    let defaults = Params::new(2, Net::Linear);
     let given = [
         ("--weights", args.weights.is_some()),
         ("--like", args.like.is_some()),
@@ -26,8 +31,43 @@ pub fn refuse_linear_options(args: &FitArgs) -> Result<()> {
         ("--momentum", args.method.momentum != 0.0),
         ("--prior auto", args.prior.as_deref() == Some("auto")),
     ];
+    refuse(&given, "for a network; leave it out, or leave out --net")?;
+    let ours = [
+        ("--loss", method.loss != Loss::Strong),
+        ("--lambda", method.lambda.is_some()),
+        ("--em-iterations", method.em_iterations != EM_ITERATIONS),
+        ("--exact-labels", method.exact_labels),
+        ("--refresh epoch", matches!(method.refresh, RefreshArg::Epoch)),
+        ("--pairs", deep.pairs.is_some()),
+        ("--vat", deep.vat.is_some()),
+        ("--vat-length", deep.vat_length != defaults.vat.epsilon),
+        ("--warm-up", deep.warm_up > 0),
+        ("--prior", args.prior.is_some()),
+        ("--epochs", deep.scan.is_some() && method.epochs.is_some()),
+    ];
+    match (deep.iic, &deep.scan) {
+        (Some(_), _) => refuse(&ours, "with --iic, which has a loss of its own; leave it out"),
+        (_, Some(_)) => {
+            refuse(&ours, "with --scan, whose stages have losses and epochs of their own; leave it out")
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The same for reading: images have no columns, and are all in memory.
+pub fn refuse_reading_options(read: &ReadArgs) -> Result<()> {
+    let given = [
+        ("--array", read.array.is_some()),
+        ("--columns", !read.columns.is_empty()),
+        ("--id-column", read.id_column.is_some()),
+        ("--memory", read.memory != MEMORY),
+    ];
+    refuse(&given, "for images; leave it out")
+}
+
+fn refuse(given: &[(&str, bool)], why: &str) -> Result<()> {
     match given.iter().find(|(_, given)| *given) {
-        Some((name, _)) => bail!("{name} has no meaning for a network; leave it out, or leave out --net"),
+        Some((name, _)) => bail!("{name} has no meaning {why}"),
         None => Ok(()),
     }
 }

@@ -1,13 +1,14 @@
 //! What a network says of images: labels, probabilities, and how they change from epoch to epoch.
 
 use crate::args::DeepArgs;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use partita::linear::score::{Ailment, DEAD};
 use partita::metrics::{mean_entropy, scores};
 use partita::simplex::largest;
-use partita_data::{write_labels_csv, write_npy_f32_2d, write_npy_i32};
+use partita_data::{DataError, write_labels_csv, write_npy_f32_2d, write_npy_i32};
 use partita_deep::images::Pixels;
-use partita_deep::train::{DeepModel, Epoch};
+use partita_deep::train::{Aim, DeepModel, Epoch};
+use serde_json::{Value, json};
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
@@ -15,42 +16,54 @@ use std::time::Instant;
 
 /// A line of JSON for every epoch.
 pub struct Metrics<'a> {
+    path: Option<&'a Path>,
+    /// Opened with the first epoch: a run that cannot begin leaves an older file as it is.
     file: Option<File>,
+    resume: bool,
     truth: Option<&'a [i64]>,
     pixels: &'a Pixels,
     started: Instant,
 }
 
 impl<'a> Metrics<'a> {
-    pub fn new(args: &DeepArgs, truth: Option<&'a [i64]>, pixels: &'a Pixels) -> Result<Self> {
-        let open = |path: &Path| {
-            let file = File::options()
-                .create(true)
-                .append(args.resume)
-                .write(true)
-                .truncate(!args.resume)
-                .open(path);
-            file.with_context(|| format!("cannot write {}", path.display()))
-        };
-        Ok(Self {
-            file: args.metrics.as_deref().map(open).transpose()?,
-            truth,
-            pixels,
-            started: Instant::now(),
-        })
+    pub fn new(args: &'a DeepArgs, truth: Option<&'a [i64]>, pixels: &'a Pixels) -> Self {
+        let (path, resume) = (args.metrics.as_deref(), args.resume);
+        Self { path, file: None, resume, truth, pixels, started: Instant::now() }
     }
 
-    pub fn write(&mut self, epoch: &Epoch, model: &DeepModel) -> Result<()> {
-        let Some(file) = &mut self.file else { return Ok(()) };
+    pub fn write(&mut self, epoch: &Epoch, model: &DeepModel) -> partita_deep::Result<()> {
+        let Some(path) = self.path else { return Ok(()) };
+        let line = self.line(epoch, model)?;
+        let failed = |source| DataError::Write { path: path.to_owned(), source };
+        let file = match &mut self.file {
+            Some(file) => file,
+            closed => {
+                let opened = if self.resume { append(path) } else { File::create(path) };
+                closed.insert(opened.map_err(failed)?)
+            }
+        };
+        Ok(writeln!(file, "{line}").map_err(failed)?)
+    }
+
+    /// What is told of an epoch. A network that still learns to compare views has no clusters.
+    fn line(&self, epoch: &Epoch, model: &DeepModel) -> partita_deep::Result<Value> {
+        let seconds = self.started.elapsed().as_secs_f64();
+        if let Aim::Contrast { .. } = model.params.aim {
+            return Ok(json!({ "epoch": epoch, "seconds": seconds }));
+        }
         let proba = model.probabilities(self.pixels, &partita::report::Silent)?;
         let told = Told::new(&proba, model.params.k);
         let scores = self.truth.map(|truth| scores(truth, &told.labels)).transpose()?;
-        let line = serde_json::json!({
-            "epoch": epoch, "seconds": self.started.elapsed().as_secs_f64(),
+        Ok(json!({
+            "epoch": epoch, "seconds": seconds,
             "decisiveness": mean_entropy(&proba, model.params.k), "cluster_sizes": told.sizes, "metrics": scores,
-        });
-        writeln!(file, "{line}").context("cannot write the metrics")
+        }))
     }
+}
+
+/// A resumed run goes on in the file of the run before.
+fn append(path: &Path) -> std::io::Result<File> {
+    File::options().create(true).append(true).open(path)
 }
 
 /// Labels of images, from their probabilities.
