@@ -1,9 +1,9 @@
 """The sums of `partita::balance` beside those of exact solvers, on problems of 3,000 rows and 20 clusters.
 
-    cargo bench -p partita --bench balance -- FOLDER > FOLDER/partita.txt
+    cargo bench -p partita --bench balance -- "$PWD/FOLDER" > FOLDER/partita.txt
     python bench/balance.py FOLDER
 
-The folder must exist. Needs numpy, scipy and ortools. Equal sizes are also given to scipy's `linear_sum_assignment`, one
+The folder must exist; cargo runs the bench in crates/partita and so needs its whole path. Needs numpy, scipy and ortools. Equal sizes are also given to scipy's `linear_sum_assignment`, one
 column for each seat; OR-tools' `SimpleMinCostFlow` takes whole costs, so scores are rounded to 1e-9 for it.
 """
 

@@ -38,13 +38,13 @@ class EntropyClustering(Clusterer):
         Number of clusters.
     loss : str, default="strong"
         ``"strong"`` and ``"weak"`` (fairness KL(u‖ȳ) or KL(ȳ‖u) with pseudo-labels), ``"mi"`` (mutual information; RIM with
-        γ > 0), ``"renyi:ALPHA"``, ``"renyi-labels:ALPHA"``, ``"sela"``, ``"miadm"``, ``"miadm-square"``, ``"miadm-exact"``
-        or ``"hinge"`` (max-margin clustering).
+        γ > 0), ``"renyi:ALPHA"``, ``"renyi-labels:ALPHA"``, ``"sela"``, ``"miadm"`` (MIADM with labels σ²/σ̄), ``"miadm-root"``
+        (σ/√σ̄), ``"miadm-exact"`` (the optimal ones) or ``"hinge"`` (max-margin clustering).
     lam : float, optional
         Weight λ of fairness; by default 100 for strong and weak, 10 for renyi-labels, 1 for mi, renyi and miadm. For sela the
-        power of σ, by default 20.
+        power of σ, by default 20. The hinge loss does not use it.
     gamma : float, optional
-        Weight γ of ‖W‖², in units of mean squared row norm 1; by default 2e-4 / n_clusters.
+        Weight γ of ‖W‖², in units of mean squared row norm 1; by default 2e-4 / n_clusters, for hinge 1e-2 / n_clusters.
     prior : array-like of shape (n_clusters,) or "auto", optional
         Expected shares of the clusters; equal by default, estimated if ``"auto"``.
     balance : {"exact"}, optional

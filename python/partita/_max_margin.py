@@ -10,13 +10,19 @@ from ._entropy import EntropyClustering
 class MaxMarginClustering(EntropyClustering):
     """Max-margin clustering: the hinge loss of nearly fair hard labels.
 
-    :class:`EntropyClustering` with ``loss="hinge"``; all parameters, attributes and methods are the same.
+    :class:`EntropyClustering` with ``loss="hinge"``, its attributes and its methods. Of its parameters only those below are
+    taken; the others (``balance``, ``min_size``, ``max_size``, ``polish``, ``groups``, ``warm_start`` ...) have their
+    defaults. A saved model is read by :meth:`EntropyClustering.load`.
 
     Parameters
     ----------
     n_clusters : int, default=8
         Number of clusters.
-    **options
+    lam : float, optional
+        Not used by the hinge loss, whose hard labels are held near the sizes of the prior instead.
+    gamma : float, optional
+        Weight γ of ‖W‖², in units of mean squared row norm 1; by default 1e-2 / n_clusters.
+    prior, prepare, dims, init, n_init, epochs, batch_size, random_state, n_jobs, verbose
         As in :class:`EntropyClustering`.
 
     Examples

@@ -24,10 +24,11 @@ const SETS: [(&str, &str, &str, &str); 3] = [
         "mnist",
         "mnist/train-images-idx3-ubyte.gz",
         "mnist/train-labels-idx1-ubyte.gz",
-        "put the four idx files of MNIST into mnist/ there",
+        "put the two idx files of MNIST's training images into mnist/ there",
     ),
 ];
-const FEATURES: &str = "it holds MobileNetV2 features of the images, 1280 numbers a row";
+const FEATURES: &str = "put MobileNetV2 features of the images, 1280 numbers a row, and their labels there; \
+                        docs/results/paper/README.md says how to make them";
 
 impl Library {
     /// Data sets in this directory, if there is one.

@@ -6,6 +6,11 @@ use crate::spec::{Check, Short, Spec, Verdict};
 use crate::table::{STYLE, Table, escape, words};
 use plotly::Plot;
 
+/// What the report is called, and the paper it is about.
+const TITLE: &str = "The paper, drawn again and checked";
+const PAPER: &str = "The paper is \"Discriminative Entropy Clustering and its Relation to K-means and SVM\" \
+                     by Zhongwen (Rex) Zhang and Yuri Boykov.";
+
 /// One description and what came of it.
 #[derive(Debug, Clone)]
 pub struct Record {
@@ -94,7 +99,7 @@ impl std::fmt::Display for Tally {
 
 /// All records as Markdown; pictures are linked from beside it.
 pub fn markdown(records: &[Record]) -> String {
-    let mut out = format!("{}\n", tally(records));
+    let mut out = format!("# {TITLE}\n\n{PAPER}\n\n{}\n", tally(records));
     for record in records {
         let Spec { title, paper, claim, .. } = &record.spec;
         out += &format!("\n## {title} ({paper})\n\n{claim}\n");
@@ -122,7 +127,7 @@ fn bare(table: &Table) -> String {
 
 /// All records as one page that needs nothing else.
 pub fn html(records: &[Record]) -> String {
-    let mut body = format!("<h1>The paper, drawn again and checked</h1>\n<p>{}</p>\n", tally(records));
+    let mut body = format!("<h1>{TITLE}</h1>\n<p>{}</p>\n<p>{}</p>\n", escape(PAPER), tally(records));
     let links = records.iter().map(|r| format!("<a href=\"#{}\">{}</a>", r.name, escape(&r.spec.title)));
     body += &format!("<nav>{}</nav>\n", links.collect::<Vec<_>>().join(" · "));
     for record in records {

@@ -1,4 +1,41 @@
-//! Discriminative entropy clustering.
+//! Discriminative entropy clustering: rows of features are clustered without labels by a linear softmax model that is trained
+//! to be sure of every row (decisive) and to use all clusters as much as expected (fair), with wide margins between them.
+//!
+//! The loss and the words are those of *Discriminative Entropy Clustering and its Relation to K-means and SVM* by Zhongwen
+//! (Rex) Zhang and Yuri Boykov, called the paper here; `docs/symbols.md` maps its symbols to the code.
+//!
+//! ```
+//! use ndarray::Array2;
+//! use partita::linear::{Input, Params, fit};
+//! use partita::report::Silent;
+//!
+//! fn main() -> partita::Result<()> {
+//!     // 300 rows of two features, around three places.
+//!     let rows = Array2::from_shape_fn((300, 2), |(i, j)| {
+//!         let place = if i % 3 == j { 10.0 } else { 0.0 };
+//!         place + (i / 3) as f32 * 0.01
+//!     });
+//!     let view = rows.view();
+//!     let found = fit(&Input::new(&view), &Params::new(3), &Silent)?;
+//!     assert_eq!(found.report.cluster_sizes, [100, 100, 100]);
+//!     assert_eq!(found.model.predict(&view)?, found.labels);
+//!     Ok(())
+//! }
+//! ```
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`linear`] | the linear engine: fits, their options and their models |
+//! | [`rows`], [`sparse`] | what every fit reads: rows in memory or in a file, and rows of mostly zeros |
+//! | [`report`], [`error`] | progress, and why a fit stopped; what can be wrong with the input |
+//! | [`objective`], [`entropy`] | losses of a batch, and the entropies and divergences they are made of |
+//! | [`pseudo`] | pseudo-labels of given predictions |
+//! | [`balance`] | hard labels with bounds on the sizes of clusters |
+//! | [`choose`] | choosing the number of clusters |
+//! | [`rivals`], [`compare`] | other clustering methods, and comparisons of all |
+//! | [`margin`] | margins of labellings and classifiers, and the way to the widest |
+//! | [`metrics`] | how good a clustering is |
+//! | [`simplex`], [`rng`] | distributions over clusters; random numbers |
 
 pub mod balance;
 pub mod choose;
