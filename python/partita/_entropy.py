@@ -428,12 +428,17 @@ class EntropyClustering(Clusterer):
         Labels and the report of the fit are not in the file; everything that takes rows works.
         """
         model = _native.LinearModel.load(os.fspath(path))
-        loaded = cls(**arguments(json.loads(model.params())))
+        loaded = cls._with(arguments(json.loads(model.params())))
         loaded._model = model
         loaded._take_model()
         loaded.n_features_in_ = loaded.coef_.shape[1]
         loaded.classes_ = np.arange(loaded.n_clusters)
         return loaded
+
+    @classmethod
+    def _with(cls, given: dict[str, Any]) -> EntropyClustering:
+        """An estimator with the options of a model file."""
+        return cls(**given)
 
     def to_onnx(self, path: str | os.PathLike[str] | None = None) -> bytes:
         """The model as ONNX: float32 rows in, ``label`` (int64) and ``probabilities`` out.

@@ -12,7 +12,7 @@ class MaxMarginClustering(EntropyClustering):
 
     :class:`EntropyClustering` with ``loss="hinge"``, its attributes and its methods. Of its parameters only those below are
     taken; the others (``balance``, ``min_size``, ``max_size``, ``polish``, ``groups``, ``warm_start`` ...) have their
-    defaults. A saved model is read by :meth:`EntropyClustering.load`.
+    defaults.
 
     Parameters
     ----------
@@ -67,3 +67,9 @@ class MaxMarginClustering(EntropyClustering):
             n_jobs=n_jobs,
             verbose=verbose,
         )
+
+    @classmethod
+    def _with(cls, given: dict[str, Any]) -> MaxMarginClustering:
+        if given["loss"] != "hinge":
+            raise ValueError(f"this model has the loss {given['loss']!r}, not 'hinge'; read it with EntropyClustering.load")
+        return cls(**{name: given[name] for name in cls._get_param_names() if name in given})

@@ -6,7 +6,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from partita import EntropyClustering
+from partita import EntropyClustering, MaxMarginClustering
 
 
 def run(command, *arguments):
@@ -39,6 +39,18 @@ def test_files_go_both_ways(command, digits, tmp_path, options):
     loaded = EntropyClustering.load(tmp_path / "command.safetensors")
     assert np.array_equal(loaded.predict(x), EntropyClustering(10, n_init=2).fit(x).labels_)
     assert loaded.get_params() == EntropyClustering(10, n_init=2).get_params()
+
+
+def test_a_max_margin_model_comes_back_as_one(digits, tmp_path):
+    x, _ = digits
+    model = MaxMarginClustering(10, n_init=2, epochs=3).fit(x)
+    model.save(tmp_path / "model.safetensors")
+    loaded = MaxMarginClustering.load(tmp_path / "model.safetensors")
+    assert type(loaded) is MaxMarginClustering and loaded.get_params() == model.get_params()
+    assert np.array_equal(loaded.predict(x), model.labels_)
+    EntropyClustering(10, n_init=2, epochs=3).fit(x).save(tmp_path / "model.safetensors")
+    with pytest.raises(ValueError, match="EntropyClustering.load"):
+        MaxMarginClustering.load(tmp_path / "model.safetensors")
 
 
 def test_a_loaded_model_has_its_options_and_can_go_on(digits, tmp_path):

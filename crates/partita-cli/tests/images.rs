@@ -9,7 +9,7 @@ use partita_data::digits;
 use partita_deep::device::Processor;
 use partita_deep::nets::Net;
 use partita_deep::weights::{randomise, save};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 /// The digits as an idx file of 8×8 images, with their labels beside it.
@@ -151,6 +151,23 @@ fn a_killed_run_goes_on_to_the_same_bits() {
     assert!(!lab.exists("half.safetensors"), "the run was killed too late for this test");
     lab.succeed(&fit("half", "--checkpoint c.safetensors --resume"));
     assert_eq!(lab.read("half.safetensors"), lab.read("whole.safetensors"));
+}
+
+#[test]
+fn control_c_keeps_what_was_learnt() {
+    let lab = with_images();
+    let fit = "fit d-images-idx3-ubyte -k 10 --net mlp --epochs 100000 --batch 50 -o m.safetensors --checkpoint c.safetensors";
+    let child = lab.command(fit).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    while !lab.exists("c.safetensors") {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(130), "{told}");
+    assert!(told.contains("is kept in c.safetensors") && told.contains("--resume"), "{told}");
+    assert!(!lab.exists("m.safetensors"));
 }
 
 #[test]
