@@ -58,6 +58,12 @@ pub enum Error {
         /// What would be accepted.
         must: &'static str,
     },
+    /// Training left the range of numbers.
+    #[error("training ended in weights that are not finite; {advice}")]
+    Diverged {
+        /// What may help.
+        advice: &'static str,
+    },
     /// Two inputs that must have the same length do not.
     #[error("{what} has {found} entries where {expected} are needed")]
     Length {

@@ -111,3 +111,64 @@ fn the_bits_do_not_depend_on_threads_or_memory() {
     assert_eq!(run(3, 1 << 30), one);
     assert_eq!(run(2, 0), one);
 }
+
+/// Groups of any tightness around random places.
+fn around(k: usize, n: usize, width: f32) -> (Array2<f32>, Vec<usize>) {
+    let mut rng = stream(3, Stream::Synthetic, 1);
+    let centres = Array2::from_shape_fn((k, 8), |_| rng.random::<f32>() * 2.0 - 1.0);
+    let truth: Vec<usize> = (0..n).map(|i| i % k).collect();
+    let rows =
+        Array2::from_shape_fn((n, 8), |(i, j)| centres[[truth[i], j]] + width * (rng.random::<f32>() - 0.5));
+    (rows, truth)
+}
+
+#[test]
+fn tight_groups_are_found_however_tight() {
+    for (k, init) in
+        [(20, Init::Auto), (20, Init::PlusPlus), (40, Init::Auto), (5, Init::KMeans), (5, Init::Auto)]
+    {
+        for width in [0.3, 0.03, 1e-3, 1e-5, 0.0] {
+            let (rows, truth) = around(k, 40 * k, width);
+            let view = rows.view();
+            let params = Params { init, ..Params::new(k) };
+            let found = fit(&Input::new(&view), &params, &Silent).unwrap();
+            let acc = accuracy(&truth, &found.labels).unwrap();
+            let loss = found.report.loss;
+            assert!(acc > 0.97 && loss < 1.0, "{k} {init:?} {width}: ACC {acc}, loss {loss}");
+        }
+    }
+}
+
+#[test]
+fn as_many_clusters_as_rows_is_a_fit() {
+    let (rows, _) = around(90, 90, 0.0);
+    let view = rows.view();
+    let found = fit(&Input::new(&view), &Params::new(90), &Silent).unwrap();
+    assert!(
+        found.report.loss.is_finite() && found.report.cluster_sizes.iter().filter(|s| **s > 0).count() > 45
+    );
+}
+
+#[test]
+fn momentum_bears_any_gamma() {
+    let (rows, truth) = groups(240);
+    let view = rows.view();
+    for (momentum, gamma) in [(0.9, 0.01), (0.5, 0.003), (0.9, 1e-4)] {
+        let params = Params { optimiser: Optimiser::Sgd { momentum }, gamma: Some(gamma), ..base() };
+        let found = fit(&Input::new(&view), &params, &Silent).unwrap();
+        assert!(found.report.loss < 1.0, "{momentum} {gamma}: {}", found.report.loss);
+        assert!(accuracy(&truth, &found.labels).unwrap() > 0.98, "{momentum} {gamma}");
+    }
+}
+
+#[test]
+fn a_fit_that_diverges_is_an_error() {
+    let (rows, _) = groups(240);
+    let view = rows.view();
+    let params = Params { learning_rate: Some(1e38), optimiser: Optimiser::Adam, ..base() };
+    let told = fit(&Input::new(&view), &params, &Silent).unwrap_err().to_string();
+    assert!(told.contains("not finite") && told.contains("learning rate"), "{told}");
+    let weights = vec![1e30; 240];
+    let told = fit(&Input { weights: Some(&weights), ..Input::new(&view) }, &base(), &Silent).unwrap_err();
+    assert!(told.to_string().contains("mean row weight"), "{told}");
+}

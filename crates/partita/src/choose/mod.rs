@@ -180,7 +180,7 @@ fn candidate(input: &Input<'_>, params: &Params, splits: usize, part: &Part<'_>)
         let unseen = Subset::new(input.rows, split.unseen.clone());
         let first = fit_rows(input, &split.first, None, params, &job(0))?.model;
         let second = fit_rows(input, &split.second, None, params, &job(1))?.model;
-        found.stability.push(metrics::ari(&first.predict(&unseen)?, &second.predict(&unseen)?)?);
+        found.stability.push(agreement(&first.predict(&unseen)?, &second.predict(&unseen)?)?);
         for model in [&first, &second] {
             found.loss.push(loss(model, &unseen)?);
         }
@@ -191,6 +191,12 @@ fn candidate(input: &Input<'_>, params: &Params, splits: usize, part: &Part<'_>)
         found.prediction.push(right as f64 / own.len() as f64);
     }
     Ok(found)
+}
+
+/// Adjusted Rand index; none if a labelling has one cluster, with which any other of one cluster agrees.
+fn agreement(a: &[u32], b: &[u32]) -> Result<f64> {
+    let single = |labels: &[u32]| labels.iter().all(|label| *label == labels[0]);
+    if single(a) || single(b) { Ok(0.0) } else { metrics::ari(a, b) }
 }
 
 /// Fit to some rows; with labels for all of them it is a classifier.
@@ -285,6 +291,13 @@ mod tests {
         );
         assert_eq!((choice.best, &*choice.plausible), (1, &[1, 2][..]));
         assert!((choice.support - 2.0 / 3.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn one_cluster_for_all_rows_is_no_agreement() {
+        assert_eq!(agreement(&[0, 0, 0], &[1, 1, 1]).unwrap(), 0.0);
+        assert_eq!(agreement(&[0, 0, 1], &[1, 1, 1]).unwrap(), 0.0);
+        assert_eq!(agreement(&[0, 0, 1], &[1, 1, 0]).unwrap(), 1.0);
     }
 
     #[test]

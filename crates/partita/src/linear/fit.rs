@@ -7,7 +7,7 @@ use super::run::Run;
 use super::score::Ailment;
 use super::sizes::{self, Range};
 use super::source::{Input, Source, check_distinct};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::report::{Observer, StopReason};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
@@ -126,6 +126,10 @@ pub fn fit(input: &Input<'_>, params: &Params, observer: &dyn Observer) -> Resul
     let run = Run { params, checked: &checked, source: &source, observer, warm: None };
     let outcome = run.train()?;
     let (weight, bias) = preparation.fold(&outcome.head.weight, &outcome.head.bias);
+    if !outcome.report.loss.is_finite() || !weight.iter().chain(&bias).all(|v| v.is_finite()) {
+        let advice = "give a smaller learning rate, momentum, lambda or gamma, or scale the features and weights to about 1";
+        return Err(Error::Diverged { advice });
+    }
     let model = Model {
         views: preparation.views.clone(),
         weight,

@@ -18,8 +18,13 @@ use rand::seq::index;
 const ROWS_PER_CENTRE: usize = 50;
 const FEWEST_ROWS: usize = 2_000;
 const LLOYD_ITERATIONS: usize = 8;
-/// A start from centres c is W = t·c, b = −t‖c‖²/2 with t this many times the inverse mean squared distance.
+/// A start from centres c is W = t·c, b = −t‖c‖²/2 with t this many times the inverse mean squared distance, ...
 const SHARPNESS: f64 = 10.0;
+/// ... but no larger than gives a row at one centre this lead in logits over the nearest other centre, in the mean: where
+/// clusters are tight, weights of their own scale would take all of training to shrink.
+const MOST_LEAD: f64 = 20.0;
+/// Mean squared distance between neighbouring centres that counts at least, rows having a mean squared norm of 1.
+const LEAST_DISTANCE: f64 = 1e-4;
 
 /// Starting weights of `starts` restarts of `k` clusters.
 pub fn heads(source: &Source<'_>, init: Init, (k, starts): (usize, usize), seed: u64) -> Result<Vec<Head>> {
@@ -83,12 +88,25 @@ fn from_centres(source: &Source<'_>, k: usize, lloyd: usize, seed: u64, restart:
     let seeds = kmeans::plus_plus(table, k, &mut rng);
     let few = KMeans { max_iterations: lloyd, tolerance: 0.0, ..KMeans::new(k) };
     let fitted = few.lloyd(table, seeds);
-    let sharpness = SHARPNESS * rows as f64 / fitted.inertia.max(f64::MIN_POSITIVE);
+    let tight = SHARPNESS * rows as f64 / fitted.inertia.max(f64::MIN_POSITIVE);
+    let sharpness = tight.min(2.0 * MOST_LEAD / neighbour_distance(&fitted.centres, m).max(LEAST_DISTANCE));
     let mut head = Head { weight: vec![0.0; k * m], bias: vec![0.0; k] };
     for (cluster, centre) in fitted.centres.chunks_exact(m).enumerate() {
         place(&mut head, cluster, centre, sharpness);
     }
     Ok(head)
+}
+
+/// Mean squared distance of a centre to the nearest other one.
+fn neighbour_distance(centres: &[f32], m: usize) -> f64 {
+    let k = centres.len() / m;
+    let centre = |c: usize| &centres[c * m..(c + 1) * m];
+    let nearest = |c: usize| {
+        let others = (0..k).filter(|&other| other != c);
+        let distance = |other: usize| f64::from(vector::squared_distance(centre(c), centre(other)));
+        others.map(distance).fold(f64::INFINITY, f64::min)
+    };
+    (0..k).map(nearest).sum::<f64>() / k as f64
 }
 
 /// Put a cluster at a centre.

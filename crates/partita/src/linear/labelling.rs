@@ -75,7 +75,8 @@ impl Run<'_> {
                 log_sigma: &log_sigma,
                 k,
                 weights: weights.as_deref(),
-                known: self.source.known(),
+                // A start that does not see them yet would meet labels it cannot follow.
+                known: self.source.known().filter(|_| stack.sees_known[at]),
             };
             let mut ws = objective::Workspace::default();
             objective.label(all, &mut ws);

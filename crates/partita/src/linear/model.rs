@@ -243,10 +243,11 @@ impl Model {
         check_finite(&x, m, row)?;
         let mut proba = vec![0.0; k];
         self.logits(&mut x.clone(), &mut Vec::new(), &mut proba);
-        kernel::softmax_rows(&mut proba, k);
-        apply_views(&self.views, &mut x);
+        // By logits: far behind the winner all probabilities are alike.
         let cluster = largest(&proba);
         let runner_up = (0..k).filter(|&c| c != cluster).max_by(|&a, &b| proba[a].total_cmp(&proba[b]));
+        kernel::softmax_rows(&mut proba, k);
+        apply_views(&self.views, &mut x);
         let runner_up = runner_up.expect("there are at least two clusters");
         let difference =
             |f: usize| f64::from(self.weight[cluster * m + f]) - f64::from(self.weight[runner_up * m + f]);
@@ -348,6 +349,20 @@ mod tests {
             assert!((lead - expected).abs() < 1e-4, "{lead} {expected}");
         }
         assert!(model.explain(&rows.view(), 300).is_err());
+    }
+
+    #[test]
+    fn the_runner_up_is_found_however_far_behind() {
+        let mut model = model(false);
+        model.weight.iter_mut().for_each(|w| *w *= 1e4);
+        let rows = rows();
+        for row in 0..50 {
+            let why = model.explain(&rows.view(), row).unwrap();
+            let logits = model.logits_all(&rows.view()).unwrap();
+            let mut order: Vec<usize> = (0..3).collect();
+            order.sort_by(|&a, &b| logits[[row, b]].total_cmp(&logits[[row, a]]));
+            assert_eq!([why.cluster, why.runner_up], order[..2]);
+        }
     }
 
     #[test]

@@ -121,9 +121,11 @@ fn momentum_step(
     momentum: f32,
     Pace { rate, decay, .. }: Pace,
 ) {
+    // The norm's pull is implicit here too. It has no velocity, so it gets at once what a velocity would add up to.
+    let shrink = 1.0 / (1.0 + rate * decay / (1.0 - momentum));
     for ((w, g), v) in values.iter_mut().zip(gradient).zip(velocity) {
-        *v = momentum * *v + g + decay * *w;
-        *w -= rate * *v;
+        *v = momentum * *v + g;
+        *w = (*w - rate * *v) * shrink;
     }
 }
 
@@ -161,6 +163,28 @@ mod tests {
             for (v, t) in values.iter().zip(&target) {
                 assert!((v - t).abs() < 1e-3, "{optimiser:?}: {values:?}");
             }
+        }
+    }
+
+    #[test]
+    fn the_norm_pulls_alike_with_and_without_momentum() {
+        for (momentum, rate, decay) in
+            [(0.0, 0.1, 0.5), (0.9, 0.01, 0.5), (0.0, 800.0, 10.0), (0.9, 80.0, 10.0)]
+        {
+            let (optimiser, mut values) = (Optimiser::Sgd { momentum }, [7.0f32]);
+            let mut memory = Memory::default();
+            for step in 1..=3000 {
+                // A gradient too weak to overshoot at these rates.
+                let gradient = [1e-3 * (values[0] - 3.0)];
+                optimiser.update(
+                    &mut values,
+                    &gradient,
+                    &mut memory,
+                    Pace { rate, decay: decay * 1e-3, step },
+                );
+            }
+            let minimum = 3.0 / (1.0 + decay);
+            assert!((values[0] - minimum).abs() < 0.02, "{momentum} {rate} {decay}: {values:?} {minimum}");
         }
     }
 

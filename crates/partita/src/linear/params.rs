@@ -277,6 +277,13 @@ impl Params {
         }
         let lambda = self.lambda.unwrap_or(self.loss.default_lambda());
         require("lambda", lambda, lambda.is_finite() && lambda >= 0.0, "a finite number, 0 or more")?;
+        let weak = self.loss == Loss::Weak;
+        require(
+            "lambda",
+            lambda,
+            lambda > 0.0 || !weak,
+            "above 0 for weak fairness, whose labels depend on it",
+        )?;
         let gamma = self.gamma.unwrap_or(match self.loss {
             Loss::Hinge => HINGE_GAMMA_TIMES_K / self.k as f64,
             _ => GAMMA_TIMES_K / self.k as f64,

@@ -8,18 +8,21 @@ use crate::objective::{self, BatchObjective};
 use crate::simplex;
 
 /// Minimise `objective` + γ‖W‖² on these rows from `head`, which is overwritten. Never ends higher than it began.
+/// `go_on` is asked before every iteration, with how many were made and the loss.
 pub fn polish(
     head: &mut Head,
     rows: &Batch,
     objective: &dyn BatchObjective,
     gamma: f64,
     iterations: usize,
+    go_on: impl FnMut(usize, f64) -> bool,
 ) -> Outcome {
     let k = head.bias.len();
     let mut problem = Problem::new(rows, objective, gamma, k);
     let mut point: Vec<f64> = head.weight.iter().chain(&head.bias).map(|&v| f64::from(v)).collect();
     let options = Options { max_iterations: iterations, tolerance: TOLERANCE, ..Options::default() };
-    let outcome = lbfgs::minimise(&mut point, &options, |point, gradient| problem.evaluate(point, gradient));
+    let evaluate = |point: &[f64], gradient: &mut [f64]| problem.evaluate(point, gradient);
+    let outcome = lbfgs::minimise_while(&mut point, &options, evaluate, go_on);
     let split = head.weight.len();
     head.weight.iter_mut().zip(&point[..split]).for_each(|(w, p)| *w = *p as f32);
     head.bias.iter_mut().zip(&point[split..]).for_each(|(b, p)| *b = *p as f32);
@@ -96,6 +99,7 @@ impl<'a> Problem<'a> {
 mod tests {
     use super::*;
     use crate::objective::MutualInformation;
+    use crate::report::StopReason;
     use crate::rng::{Stream, stream};
     use rand::RngExt;
 
@@ -132,7 +136,9 @@ mod tests {
         let rows = sample(60, 4);
         let objective = MutualInformation::new(2);
         let mut head = Head { weight: (0..8).map(|i| (i as f32).cos()).collect(), bias: vec![0.0; 2] };
-        let outcome = polish(&mut head, &rows, &objective, 1e-3, 50);
+        let outcome = polish(&mut head, &rows, &objective, 1e-3, 50, |_, _| true);
         assert!(outcome.value < outcome.trace[0] - 0.05, "{outcome:?}");
+        let stopped = polish(&mut head, &rows, &objective, 1e-4, 50, |made, _| made < 3);
+        assert_eq!((stopped.iterations, stopped.stop), (3, StopReason::Interrupted));
     }
 }

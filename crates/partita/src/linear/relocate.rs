@@ -6,6 +6,7 @@
 use super::score::census;
 use super::source::Batch;
 use super::train::Head;
+use super::vector;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
@@ -15,6 +16,9 @@ const STARVED: f64 = 0.6;
 const OVERFULL: f64 = 1.5;
 /// Logit difference between the two ends of a split cluster.
 const CONTRAST: f32 = 8.0;
+/// Squared distance between them that counts at least, rows having a mean squared norm of 1: to tell apart what is closer,
+/// weights would have to be so large that no fairness repays their norm.
+const LEAST_LENGTH: f32 = 1e-3;
 
 /// The restart with what needs to be moved moved; `None` if nothing does.
 pub fn relocate(head: &Head, sample: &Batch, prior: &[f64], rng: &mut ChaCha8Rng) -> Option<Head> {
@@ -55,10 +59,10 @@ fn split(
     let m = sample.x.len() / sample.rows.len();
     let row = |i: usize| &sample.x[i * m..(i + 1) * m];
     let here = row(rows[rng.random_range(0..rows.len())]);
-    let distance = |i: usize| -> f32 { row(i).iter().zip(here).map(|(a, b)| (a - b) * (a - b)).sum() };
+    let distance = |i: usize| vector::squared_distance(row(i), here);
     let far = rows.iter().copied().max_by(|&a, &b| distance(a).total_cmp(&distance(b)));
     let there = row(far.expect("a full cluster has rows"));
-    let length = there.iter().zip(here).map(|(a, b)| (a - b) * (a - b)).sum::<f32>().max(f32::MIN_POSITIVE);
+    let length = vector::squared_distance(there, here).max(LEAST_LENGTH);
     let direction: Vec<f32> =
         there.iter().zip(here).map(|(a, b)| CONTRAST / 2.0 * (a - b) / length).collect();
     let middle: f32 = direction.iter().zip(there.iter().zip(here)).map(|(d, (a, b))| d * (a + b) / 2.0).sum();

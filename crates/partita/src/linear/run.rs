@@ -109,10 +109,15 @@ impl Run<'_> {
             }
             _ => self.search_and_refine(&mut stack, &sample, &mut courses)?,
         };
-        if self.params.polish > 0 && stop != StopReason::Interrupted {
+        let stop = if self.params.polish > 0 && stop != StopReason::Interrupted {
             let best = ranking(&self.losses(&stack, &sample))[0];
-            self.minimise(&mut stack, &[best], &sample, self.params.polish, &mut courses)?;
-        }
+            match self.minimise(&mut stack, &[best], &sample, self.params.polish, &mut courses)? {
+                StopReason::Interrupted => StopReason::Interrupted,
+                _ => stop,
+            }
+        } else {
+            stop
+        };
         let scores = self.score_all(&stack, &sample);
         let best = ranking(&scores.iter().map(|s| s.loss).collect::<Vec<_>>())[0];
         let course = std::mem::take(&mut courses[stack.restarts[best]]);
@@ -151,13 +156,14 @@ impl Run<'_> {
             _ => self.solver(),
         });
         let mut stop = StopReason::Converged;
-        for (done, &at) in places.iter().enumerate() {
-            let done = done as f64 / places.len() as f64;
-            if self.observer.progress(Progress { stage: "polishing", done, loss: None }) == Flow::Stop {
-                return Ok(StopReason::Interrupted);
-            }
+        for (place, &at) in places.iter().enumerate() {
+            let go_on = |made: usize, loss: f64| {
+                let done = (place as f64 + made as f64 / iterations as f64) / places.len() as f64;
+                let progress = Progress { stage: "polishing", done, loss: Some(loss) };
+                self.observer.progress(progress) == Flow::Continue
+            };
             let mut head = stack.head(at);
-            let outcome = polish(&mut head, sample, &*objective, self.checked.gamma, iterations);
+            let outcome = polish(&mut head, sample, &*objective, self.checked.gamma, iterations, go_on);
             let course = &mut courses[stack.restarts[at]];
             course.iterations += outcome.iterations;
             course.losses.extend(&outcome.trace);
@@ -165,6 +171,9 @@ impl Run<'_> {
                 stop = outcome.stop;
             }
             stack.set_head(at, &head);
+            if stop == StopReason::Interrupted {
+                break;
+            }
         }
         Ok(stop)
     }
@@ -380,9 +389,20 @@ impl Run<'_> {
     }
 }
 
-/// Places from the lowest loss to the highest.
+/// Places from the lowest loss to the highest; what is no number comes last.
 fn ranking(losses: &[f64]) -> Vec<usize> {
+    let loss = |place: usize| if losses[place].is_nan() { f64::INFINITY } else { losses[place] };
     let mut places: Vec<usize> = (0..losses.len()).collect();
-    places.sort_by(|&a, &b| losses[a].total_cmp(&losses[b]));
+    places.sort_by(|&a, &b| loss(a).total_cmp(&loss(b)));
     places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loss_that_is_no_number_is_the_worst() {
+        assert_eq!(ranking(&[f64::NAN, 2.0, -f64::NAN, 1.0, f64::INFINITY])[..2], [3, 1]);
+    }
 }

@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::rows::Rows;
 use rayon::prelude::*;
 use std::collections::HashSet;
+use std::ops::RangeInclusive;
 
 /// Rows handled by one thread at a time.
 const PIECE: usize = 64;
@@ -61,6 +62,14 @@ impl<'a> Input<'a> {
                     must: "finite and above 0",
                 });
             }
+            let mean = w.iter().map(|w| f64::from(*w)).sum::<f64>() / n as f64;
+            if !WEIGHTS.contains(&mean) {
+                return Err(Error::Parameter {
+                    name: "the mean row weight",
+                    value: mean.to_string(),
+                    must: "between 1e-15 and 1e15; only the ratios count, so divide all by one number",
+                });
+            }
         }
         if let Some(known) = self.known {
             same_length("the known labels", known.len(), n)?;
@@ -71,6 +80,9 @@ impl<'a> Input<'a> {
         Ok(())
     }
 }
+
+/// Mean weights whose sums and products single precision can hold.
+const WEIGHTS: RangeInclusive<f64> = 1e-15..=1e15;
 
 /// Refuse data with fewer different rows than clusters. Stops as soon as enough are found, which is at once unless most rows
 /// are copies.

@@ -57,6 +57,11 @@ pub fn sum_squares(values: &[f32]) -> f32 {
     sum_of(values, |v| v * v)
 }
 
+/// ‖a − b‖².
+pub fn squared_distance(a: &[f32], b: &[f32]) -> f32 {
+    a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
+}
+
 #[inline(always)]
 fn sum_of(values: &[f32], term: impl Fn(f32) -> f32) -> f32 {
     let mut lanes = [0.0f32; 16];

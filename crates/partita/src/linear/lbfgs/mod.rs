@@ -72,6 +72,16 @@ pub fn minimise(
     options: &Options,
     function: impl FnMut(&[f64], &mut [f64]) -> f64,
 ) -> Outcome {
+    minimise_while(x, options, function, |_, _| true)
+}
+
+/// [`minimise`], as long as `go_on` says so: it is asked before every iteration, with how many were made and the value.
+pub fn minimise_while(
+    x: &mut [f64],
+    options: &Options,
+    function: impl FnMut(&[f64], &mut [f64]) -> f64,
+    mut go_on: impl FnMut(usize, f64) -> bool,
+) -> Outcome {
     let mut run = Run::new(x, options.history, function);
     let first_norm = norm(&run.gradient);
     let mut trace = vec![run.value];
@@ -84,6 +94,10 @@ pub fn minimise(
             break;
         }
         if trace.len() > options.max_iterations {
+            break;
+        }
+        if !go_on(trace.len() - 1, run.value) {
+            stop = StopReason::Interrupted;
             break;
         }
         if !run.advance(trace[0]) {
