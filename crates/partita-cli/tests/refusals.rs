@@ -197,3 +197,25 @@ fn a_model_and_data_that_do_not_fit_together_are_refused() {
     lab.refused(BAD_INPUT, "predict x.npy x.npy", &["x.npy"]);
     lab.refused(BAD_INPUT, "predict nowhere.safetensors x.npy", &["nowhere.safetensors", "No such file"]);
 }
+
+#[test]
+fn options_that_would_be_ignored_are_refused() {
+    let lab = blobs();
+    for (beside, option) in [
+        ("--optimiser lbfgs", "--epochs 3"),
+        ("--optimiser lbfgs", "--batch 20"),
+        ("--optimiser lbfgs", "--learning-rate 3"),
+        ("--optimiser lbfgs", "--momentum 0.5"),
+        ("--optimiser lbfgs", "--refresh epoch"),
+        ("--optimiser adam", "--momentum 0.5"),
+        ("--loss mi", "--exact-labels"),
+        ("--loss weak", "--em-iterations 9"),
+        ("--loss hinge", "--lambda 3"),
+        ("--exact-labels", "--em-iterations 9"),
+    ] {
+        let name = option.split(' ').next().unwrap();
+        let fit = format!("fit x.npy -k 2 {beside} {option} -o m.safetensors");
+        lab.refused(BAD_INPUT, &fit, &[name, "has no meaning"]);
+    }
+    lab.refused(BAD_INPUT, "fit x.npy -k 2 --loss weak --lambda 0", &["lambda", "above 0"]);
+}

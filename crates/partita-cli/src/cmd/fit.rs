@@ -1,6 +1,6 @@
 //! `partita fit`.
 
-use super::outputs;
+use super::{idle, outputs};
 use crate::args::{FitArgs, MethodArgs, OptimiserArg};
 use crate::input::{Opened, labels_of, on_threads};
 use crate::progress::Terminal;
@@ -31,6 +31,7 @@ pub fn run(args: &FitArgs) -> Result<()> {
     if let Some(net) = args.deep.net {
         return super::deep::run(args, net);
     }
+    idle::refuse_of_method(&args.method)?;
     outputs::check(args.output.as_deref(), args.labels_out.as_deref(), args.proba_out.as_deref())?;
     let terminal = Terminal::new(!args.json)?;
     let opened = Opened::new(&args.read)?;

@@ -10,6 +10,7 @@ pub mod embed;
 pub mod evaluate;
 pub mod explain;
 pub mod fit;
+pub mod idle;
 pub mod outputs;
 pub mod predict;
 pub mod reproduce;

@@ -3,7 +3,8 @@
 use crate::args::{
     EM_ITERATIONS, FitArgs, InitArg, MEMORY, OptimiserArg, PrepareArg, RESTARTS, ReadArgs, RefreshArg,
 };
-use anyhow::{Result, bail};
+use crate::cmd::idle::refuse;
+use anyhow::Result;
 use partita::linear::{Dims, Loss, Solver};
 use partita_deep::losses::Vat;
 use partita_deep::nets::Net;
@@ -63,13 +64,6 @@ pub fn refuse_reading_options(read: &ReadArgs) -> Result<()> {
         ("--memory", read.memory != MEMORY),
     ];
     refuse(&given, "for images; leave it out")
-}
-
-fn refuse(given: &[(&str, bool)], why: &str) -> Result<()> {
-    match given.iter().find(|(_, given)| *given) {
-        Some((name, _)) => bail!("{name} has no meaning {why}"),
-        None => Ok(()),
-    }
 }
 
 pub fn params(args: &FitArgs, net: Net) -> Result<Params> {
