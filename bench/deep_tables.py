@@ -188,7 +188,7 @@ def resnet(bench, folder, start):
     rows[2000:].tofile(others)
     net = ["--net", "resnet18-cifar", "--size", 16, "--init-weights", start, "--augment", "flip,crop:0.6,colour:0.4"]
     recipe = ["--epochs", 50, "--batch", 200, "--weight-decay", 1e-4, "--pairs", 0.2, "--head-rate", 1e-3]
-    rates = {"0 (only the head learns)": ["--freeze"], "1e-5": ["--learning-rate", 1e-5]}
+    rates = {"0 (only the head learns)": ["--freeze"], "1e-5": ["--learning-rate", 1e-5], "1e-4": ["--learning-rate", 1e-4]}
     print("| rate of the backbone | ACC | NMI | ACC of others | loss, first epoch | loss, last | seconds |\n|---|---|---|---|---|---|---|")
     for rate, options in rates.items():
         name = f"resnet-{rate.split()[0]}"
