@@ -80,7 +80,7 @@ class EntropyClustering(Clusterer):
         Widths of groups of features that stand side by side, such as an image's and its text's; each is prepared on its own and
         has the same weight.
     warm_start : bool, default=False
-        Start from the model of the last fit, and keep its cluster numbers.
+        Start from the model of the last fit, and keep its cluster numbers unless known labels give others.
     max_memory : int, default=2**30
         Bytes of prepared rows to hold; beyond that they are read anew, batch by batch, with the same result.
     random_state : int, RandomState instance or None, default=0

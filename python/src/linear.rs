@@ -81,7 +81,7 @@ fn fit_linear<'py>(
         };
         let mut found = fit(&input, &params, watch)?;
         found.report.stop.not_interrupted()?;
-        if let Some(like) = like {
+        if let Some(like) = like.filter(|_| !input.names_clusters()) {
             found.number_like(&like.model, &rows)?;
         }
         Ok(found)

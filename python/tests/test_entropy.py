@@ -146,6 +146,33 @@ def test_one_cluster_holds_everything(blobs):
     model = EntropyClustering(1).fit(blobs[0])
     assert model.labels_.max() == 0 and model.predict_proba(blobs[0]).min() == 1
     assert model.score(blobs[0]) == 0
+@pytest.mark.parametrize("few", [False, True])
+@pytest.mark.parametrize("again", ["partial_fit", "fit"])
+def test_known_labels_win_over_the_numbers_of_the_last_model(again, few):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(180, 2)) + np.repeat([[0, 0], [9, 0], [0, 9]], 60, axis=0)
+    model = EntropyClustering(3, n_init=2, warm_start=True).fit(x)
+    wanted = np.array([1, 2, 0])[model.labels_]
+    known = np.where(np.arange(180) % 6 == 0, wanted, -1) if few else wanted
+    getattr(model, again)(x, known)
+    assert np.mean(model.labels_ == wanted) > 0.98
+    # Where nothing is known the numbers stay.
+    getattr(model, again)(x, np.full(180, -1))
+    assert np.mean(model.labels_ == wanted) > 0.98
+
+
+def test_names_of_outputs_are_those_of_the_fit(blobs):
+    model = EntropyClustering(4, n_init=1).fit(blobs[0]).set_params(n_clusters=9)
+    assert len(model.get_feature_names_out()) == 4
+
+
+def test_seeds_of_64_bits_are_taken(blobs):
+    large, small = (EntropyClustering(4, n_init=1, random_state=s).fit(blobs[0]) for s in (2**64 - 1, 2**32 - 1))
+    assert not np.array_equal(large.coef_, small.coef_)
+    with pytest.raises(ValueError, match="random_state"):
+        EntropyClustering(4, random_state=2**64).fit(blobs[0])
+
+
 
 
 def test_more_decided_rows_have_a_higher_score(blobs):
