@@ -194,6 +194,12 @@ impl LinearModel {
     }
 
     /// The options of the fit, as JSON.
+    /// W and b as they are: for rows after their views.
+    fn inner<'py>(&self, py: Python<'py>) -> PyResult<Affine<'py>> {
+        let bias = PyArray1::from_slice(py, &self.model.bias);
+        Ok((self.matrix(py, self.model.weight.clone())?, bias))
+    }
+
     fn params(&self) -> PyResult<String> {
         to_json(&self.params)
     }

@@ -81,3 +81,27 @@ def test_onnx_passes_the_checker(digits):
     onnx = pytest.importorskip("onnx")
     model = EntropyClustering(10, n_init=1).fit(digits[0])
     onnx.checker.check_model(onnx.load_from_string(model.to_onnx()), full_check=True)
+@pytest.mark.parametrize("prepare", ["centre", "none", "sphere", "l2"])
+def test_onnx_is_right_far_from_the_origin_and_at_any_scale(prepare):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    rng = np.random.default_rng(3)
+    far = rng.normal(size=(2000, 2)) * 3 + [5e5, 5.4e6]
+    near = rng.normal(size=(2000, 2))
+    sets = {"centre": [far], "none": [near], "sphere": [far, near * 1e20, near * 1e-25], "l2": [near * 1e20, near * 1e-25]}
+    for x in sets[prepare]:
+        x = x.astype(np.float32)
+        model = EntropyClustering(4, n_init=2, prepare=prepare).fit(x)
+        session = onnxruntime.InferenceSession(model.to_onnx(), providers=["CPUExecutionProvider"])
+        label, proba = session.run(["label", "probabilities"], {"X": x})
+        assert np.mean(label == model.labels_) > 0.999
+        assert np.abs(proba - model.predict_proba(x)).max() < 1e-2
+
+
+def test_onnx_leaves_a_row_at_the_centre_there(digits):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    model = EntropyClustering(10, n_init=1, prepare="l2").fit(digits[0])
+    session = onnxruntime.InferenceSession(model.to_onnx(), providers=["CPUExecutionProvider"])
+    zero = np.zeros((1, 64), np.float32)
+    assert np.abs(session.run(["probabilities"], {"X": zero})[0] - model.predict_proba(zero)).max() < 1e-6
+
+
