@@ -98,7 +98,17 @@ def test_the_margin_is_that_of_a_support_vector_machine():
     assert set(found.support) == set(machine.support_)
     signed = margin.signed(x, found.coef, found.intercept, labels)
     assert signed.min() == pytest.approx(found.margin) == margin.unsigned(x, found.coef, found.intercept).min()
-    assert not margin.of_labels(x, rng.permutation(labels)).separated
+    assert found.converged
+    mixed = margin.of_labels(x, rng.permutation(labels))
+    assert mixed.separated is False and mixed.converged
+
+
+def test_what_was_not_decided_is_not_called_inseparable():
+    x = np.random.default_rng(0).normal(size=(200, 60))
+    labels = np.arange(200) % 2
+    early = margin.of_labels(x, labels, max_iter=1)
+    assert early.separated is None and not early.converged and early.gap > 0
+    assert margin.of_labels(x, labels).separated in (True, False)
 
 
 def test_the_path_ends_at_the_widest_margin():
