@@ -33,6 +33,9 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
     }
 
     _model: Any
+    # What history_ has an entry for.
+    _history_of = "epoch"
+
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -45,7 +48,8 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
 
     @property
     def _n_features_out(self) -> int:
-        return int(self.n_clusters)
+        # Of the fit: n_clusters may have been set since.
+        return len(self.classes_)
 
     def _matrix(self, X: Any, *, reset: bool, fewest: int = 1) -> Any:
         """Check X as scikit-learn does. Values that are not finite are left to the engine, which reads them anyway."""

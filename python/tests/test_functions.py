@@ -68,6 +68,23 @@ def test_em_converges_to_the_optimum_that_newton_finds():
     prior = [0.4, 0.3, 0.2, 0.1]
     exact = pseudo_labels(sigma, prior, 5.0, solver="exact")
     assert np.abs(pseudo_labels(sigma, prior, 5.0, solver="newton") - exact).max() < 1e-5
+def test_spherical_kmeans_is_that_of_the_cosine():
+    rng = np.random.default_rng(0)
+    angles = np.repeat([0.2, 0.7, 1.2], 100) + rng.normal(size=300) * 0.05
+    lengths = rng.uniform(1, 50, 300)
+    x = np.column_stack([np.cos(angles), np.sin(angles)]) * lengths[:, None]
+    model = KMeans(3, spherical=True).fit(x)
+    assert metrics.accuracy(np.repeat([0, 1, 2], 100), model.labels_) > 0.99
+    unit = x / lengths[:, None]
+    means = np.array([unit[model.labels_ == c].mean(axis=0) for c in range(3)])
+    means /= np.linalg.norm(means, axis=1, keepdims=True)
+    assert np.abs(model.cluster_centers_ - means).max() < 1e-5
+    assert model.inertia_ == pytest.approx(((unit - means[model.labels_]) ** 2).sum(), rel=1e-3)
+    assert model.score(x) == pytest.approx(-model.inertia_, rel=1e-3)
+    centred = KMeans(3, spherical=True, prepare="centre").fit(x + 5)
+    assert np.allclose(np.linalg.norm(centred.cluster_centers_, axis=1), 1, atol=1e-5)
+
+
     assert np.abs(pseudo_labels(sigma, prior, 5.0, iterations=20_000) - exact).max() < 1e-5
 
     def loss(y):
