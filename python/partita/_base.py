@@ -27,15 +27,16 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         "n_clusters": [WHOLE],
         "prepare": [PREPARE],
         "dims": [StrOptions({"auto", "full"}), WHOLE],
-        "random_state": ["random_state"],
+        # The command takes any seed of 64 bits, scikit-learn only half of them.
+        "random_state": ["random_state", Interval(Integral, 0, 2**64 - 1, closed="both")],
         "n_jobs": [None, Integral],
         "verbose": ["verbose"],
     }
 
-    _model: Any
     # What history_ has an entry for.
     _history_of = "epoch"
 
+    _model: Any
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -54,6 +54,8 @@ def fit_linear(
     like: LinearModel | None = None,
     widths: Sequence[int] | None = None,
     memory: int = ...,
+    stored: str | None = None,
+    numbers: NDArray[np.int64] | None = None,
     progress: _Progress | None = None,
 ) -> tuple[LinearModel, NDArray[np.int32], str]: ...
 def fit_rival(

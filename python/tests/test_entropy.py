@@ -173,6 +173,10 @@ def test_seeds_of_64_bits_are_taken(blobs):
         EntropyClustering(4, random_state=2**64).fit(blobs[0])
 
 
+def test_one_cluster_holds_everything(blobs):
+    model = EntropyClustering(1).fit(blobs[0])
+    assert model.labels_.max() == 0 and model.predict_proba(blobs[0]).min() == 1
+    assert model.score(blobs[0]) == 0
 
 
 def test_more_decided_rows_have_a_higher_score(blobs):

@@ -97,6 +97,19 @@ def test_weights_are_checked():
         EntropyClustering(2).fit(x, sample_weight=-np.ones(50))
 
 
+def test_a_nan_is_found_by_its_number_among_all_rows():
+    x = np.random.default_rng(0).normal(size=(50, 4))
+    model = EntropyClustering(2, n_init=1).fit(x)
+    before = model.coef_
+    x[20, 1] = np.nan
+    for weightless in (slice(0, 5), slice(20, 21)):
+        weights = np.ones(50)
+        weights[weightless] = 0
+        with pytest.raises(ValueError, match="row 20, column 1"):
+            model.fit(x, sample_weight=weights)
+    assert model.coef_ is before and np.array_equal(model._model.affine()[0], before)
+
+
 def test_files_that_are_not_models_are_refused(tmp_path):
     with pytest.raises(FileNotFoundError):
         EntropyClustering.load(tmp_path / "nothing.safetensors")
