@@ -1,5 +1,9 @@
 """EntropyClustering by itself."""
 
+import inspect
+import sys
+from importlib import import_module
+
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
@@ -142,10 +146,6 @@ def test_a_warm_start_keeps_the_numbers(digits):
     assert model.set_params(n_clusters=4).fit(x).coef_.shape == (4, 64)
 
 
-def test_one_cluster_holds_everything(blobs):
-    model = EntropyClustering(1).fit(blobs[0])
-    assert model.labels_.max() == 0 and model.predict_proba(blobs[0]).min() == 1
-    assert model.score(blobs[0]) == 0
 @pytest.mark.parametrize("few", [False, True])
 @pytest.mark.parametrize("again", ["partial_fit", "fit"])
 def test_known_labels_win_over_the_numbers_of_the_last_model(again, few):
@@ -197,6 +197,21 @@ def test_what_was_not_fitted_says_so(blobs):
         EntropyClustering(4).predict(blobs[0])
     with pytest.raises(NotFittedError):
         MaxMarginClustering(4).explain(blobs[0])
+
+
+def test_all_public_names_can_be_had_with_or_without_pytorch(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.delitem(sys.modules, "partita.torch", raising=False)
+    monkeypatch.delattr(partita, "torch", raising=False)
+    names = {}
+    exec("from partita import *", names)
+    assert "EntropyClustering" in names and "torch" not in names
+    assert "KMeans" in dict(inspect.getmembers(partita))
+    assert not hasattr(partita, "torch")
+    with pytest.raises(AttributeError, match="pip install torch"):
+        partita.torch  # noqa: B018
+    with pytest.raises(ImportError, match="pip install torch"):
+        import_module("partita.torch")
 
 
 def test_importing_names_that_are_not_there_fails():
