@@ -131,6 +131,11 @@ def test_files_that_are_not_models_are_refused(tmp_path):
         ({"sigma": [[0.5, 0.5]], "solver": "magic"}, "not one of"),
         ({"sigma": [[0.5, 0.5]], "known": [0, 1]}, "known labels has 2 entries where 1"),
         ({"sigma": [[0.5, 0.5]], "known": [2]}, "label of row 0 is 2"),
+        ({"sigma": [[0.5, 0.5]], "lam": np.inf}, "lam"),
+        ({"sigma": [[0.5, 0.5]] * 2, "sample_weight": [1, -1]}, "sample_weight"),
+        ({"sigma": [[0.5, 0.5]] * 2, "sample_weight": [1, np.nan]}, "sample_weight"),
+        ({"sigma": [[0.5, 0.5]] * 2, "sample_weight": [0, 0]}, "sample_weight"),
+        ({"sigma": [[0.5, 0.5]] * 2, "sample_weight": [[1, 1]]}, "sample_weight"),
     ],
 )
 def test_pseudo_labels_refuse_what_they_cannot_use(arguments, words):
