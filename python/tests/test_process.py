@@ -125,6 +125,14 @@ def test_progress_is_shown_with_tqdm_and_without(capsys, monkeypatch):
     assert "%, training" in capsys.readouterr().err
 
 
+def test_bars_are_closed(monkeypatch):
+    closed = []
+    monkeypatch.setattr("partita._progress.Progress.__exit__", lambda self, *_: closed.append(self.title))
+    choose_k(rows(100), [2, 3], splits=2, n_init=1, verbose=1)
+    compare(rows(100), 2, methods=["kmeans"], seeds=1, n_init=1, verbose=1)
+    assert closed == ["choose_k", "compare"]
+
+
 def test_importing_the_package_does_not_import_scikit_learn():
     code = "import sys, partita; print([m for m in ('sklearn', 'scipy', 'pandas', 'torch', 'matplotlib') if m in sys.modules])"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
