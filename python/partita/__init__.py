@@ -48,7 +48,7 @@ _HOMES = {
     "Comparison": "_compare",
     "methods": "_compare",
 }
-_MODULES = ("margin", "metrics", "plot", "torch")
+_MODULES = ("margin", "metrics", "plot")
 
 __all__ = [
     "__version__",
@@ -70,18 +70,28 @@ __all__ = [
     "margin",
     "metrics",
     "plot",
-    "torch",
 ]
 
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module(f".{name}", __name__)
+    if name == "torch":
+        return _torch()
     if name in _HOMES:
         value = getattr(import_module(f".{_HOMES[name]}", __name__), name)
         globals()[name] = value
         return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _torch() -> Any:
+    """``partita.torch``: not among the public names, since PyTorch may not be there and users have a ``torch`` of their own."""
+    try:
+        return import_module(".torch", __name__)
+    except ImportError as error:
+        # What looks an attribute up expects this, and asks no further.
+        raise AttributeError(f"module {__name__!r} has no attribute 'torch': {error}") from error
 
 
 def __dir__() -> list[str]:

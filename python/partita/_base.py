@@ -27,10 +27,14 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         "n_clusters": [WHOLE],
         "prepare": [PREPARE],
         "dims": [StrOptions({"auto", "full"}), WHOLE],
-        "random_state": ["random_state"],
+        # The command takes any seed of 64 bits, scikit-learn only half of them.
+        "random_state": ["random_state", Interval(Integral, 0, 2**64 - 1, closed="both")],
         "n_jobs": [None, Integral],
         "verbose": ["verbose"],
     }
+
+    # What history_ has an entry for.
+    _history_of = "epoch"
 
     _model: Any
 
@@ -45,7 +49,8 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
 
     @property
     def _n_features_out(self) -> int:
-        return int(self.n_clusters)
+        # Of the fit: n_clusters may have been set since.
+        return len(self.classes_)
 
     def _matrix(self, X: Any, *, reset: bool, fewest: int = 1) -> Any:
         """Check X as scikit-learn does. Values that are not finite are left to the engine, which reads them anyway."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -106,8 +107,8 @@ def choose_k(
     x = first._matrix(X, reset=True)
     seed = first._seed()
     given = [json.dumps(options(model, x.shape[0]) | {"seed": seed}) for model in models]
-    tell = Progress("choose_k") if verbose else None
-    found = json.loads(_native.choose_options(native(x), given, int(splits), threads=first._threads(), progress=tell))
+    with Progress("choose_k") if verbose else nullcontext() as tell:
+        found = json.loads(_native.choose_options(native(x), given, int(splits), threads=first._threads(), progress=tell))
     candidates = found["candidates"]
     plausible = [candidates[i]["k"] for i in found["plausible"]]
     return Choice(candidates[found["best"]]["k"], found["support"], plausible, candidates)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -169,8 +170,8 @@ def compare(
         "dims": {"exactly": int(dims)} if isinstance(dims, (int, np.integer)) else dims,
     }
     numbers = list(range(seeds)) if isinstance(seeds, (int, np.integer)) else [int(seed) for seed in seeds]
-    tell = Progress("compare") if verbose else None
-    found = _native.compare_methods(
-        native(x), names, json.dumps(options), numbers, threads=model._threads(), truth=truth, progress=tell
-    )
+    with Progress("compare") if verbose else nullcontext() as tell:
+        found = _native.compare_methods(
+            native(x), names, json.dumps(options), numbers, threads=model._threads(), truth=truth, progress=tell
+        )
     return Comparison(json.loads(found)["methods"])

@@ -80,11 +80,11 @@ class EntropyClustering(Clusterer):
         Widths of groups of features that stand side by side, such as an image's and its text's; each is prepared on its own and
         has the same weight.
     warm_start : bool, default=False
-        Start from the model of the last fit, and keep its cluster numbers.
+        Start from the model of the last fit, and keep its cluster numbers unless known labels give others.
     max_memory : int, default=2**30
         Bytes of prepared rows to hold; beyond that they are read anew, batch by batch, with the same result.
     random_state : int, RandomState instance or None, default=0
-        Seed of all random choices; None draws one.
+        Seed of all random choices, from 0 to 2**64 - 1; None draws one.
     n_jobs : int, optional
         Threads; all cores by default. The result does not depend on it.
     verbose : int, default=0
@@ -257,8 +257,11 @@ class EntropyClustering(Clusterer):
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> EntropyClustering:
         """Go on training with more rows, from where the last fit ended.
 
-        The first call is an ordinary fit. Later ones make one pass over the new rows (or ``epochs``), which alone are asked to
-        have the sizes of the prior; cluster numbers stay.
+        The first call is an ordinary fit. Later ones make one pass over the new rows (or ``epochs``) and the 40 steps of
+        refinement that end every fit; with ``optimiser="lbfgs"`` they descend on the new rows to the end. The new rows alone are
+        asked to have the sizes of the prior, and there must be at least as many different ones as clusters. ``min_size`` and
+        ``max_size`` in rows hold for each call by itself; as shares they suit batches of any size. Cluster numbers stay unless
+        known labels give others.
 
         Parameters
         ----------
@@ -280,43 +283,58 @@ class EntropyClustering(Clusterer):
         given = options(self, x.shape[0])
         if first:
             return self._train(x, y, sample_weight, None, given)
-        given |= {"restarts": 1, "epochs": given["epochs"] or 1, "prior": {"given": self.prior_.tolist()}}
-        return self._train(x, y, sample_weight, self._model, given)
+        shorter = {"restarts": 1, "epochs": given["epochs"] or 1, "prior": {"given": self.prior_.tolist()}}
+        return self._train(x, y, sample_weight, self._model, given, shorter)
 
-    def _train(self, x: Any, y: Any, sample_weight: Any, start: Any, given: dict[str, Any]) -> EntropyClustering:
+    def _train(
+        self, x: Any, y: Any, sample_weight: Any, start: Any, given: dict[str, Any], changes: dict[str, Any] | None = None
+    ) -> EntropyClustering:
+        """Fit with the options given and what this call changes in them; the model keeps those given."""
         n = x.shape[0]
         # With one cluster labels say nothing.
         known = None if y is None or given["k"] == 1 else known_labels(y, n, given["k"])
         weights = None
-        used: Any = slice(None)
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, x, dtype=np.float32, ensure_non_negative=True)
-            if not weights.all():
-                used = np.flatnonzero(weights)
-        whole = isinstance(used, slice)
         if given["k"] == 1:
-            self._model, labels, report = OneCluster(x.shape[1]), np.zeros(n, np.int32), ONE_CLUSTER
+            model, labels, report = OneCluster(x.shape[1]), np.zeros(n, np.int32), ONE_CLUSTER
         else:
-            with self._progress() as tell:
-                self._model, labels, told = _native.fit_linear(
-                    native(x if whole else x[used]),
-                    json.dumps(given),
-                    threads=self._threads(),
-                    weights=None if weights is None else weights[used],
-                    known=None if known is None else known[used],
-                    start=start,
-                    like=start,
-                    widths=None if self.groups is None else [int(w) for w in self.groups],
-                    memory=int(self.max_memory),
-                    progress=tell,
-                )
-            report = json.loads(told)
-        self._take_report(labels if whole else self._model.predict(native(x), self._threads()), report)
+            model, labels, report = self._run_engine(x, known, weights, start, (given, given | (changes or {})))
+        # Only now, so that a fit that fails leaves the last one.
+        self._model = model
+        self._take_report(labels, report)
         self.history_ = np.asarray(report["trace"])
         self.cluster_sizes_ = np.bincount(self.labels_, minlength=given["k"])
         self._take_model()
         self._give_sizes(x)
         return self
+
+    def _run_engine(self, x: Any, known: Any, weights: Any, start: Any, options: tuple[dict[str, Any], dict[str, Any]]) -> Any:
+        """Model, labels of all rows and report, with the options to keep and those to fit by. Rows of weight 0 take no part."""
+        stored, given = options
+        used = None if weights is None or weights.all() else np.flatnonzero(weights)
+
+        def taking_part(values: Any) -> Any:
+            return values if values is None or used is None else values[used]
+
+        with self._progress() as tell:
+            model, labels, told = _native.fit_linear(
+                native(taking_part(x)),
+                json.dumps(given),
+                threads=self._threads(),
+                weights=taking_part(weights),
+                known=taking_part(known),
+                start=start,
+                like=start,
+                widths=None if self.groups is None else [int(w) for w in self.groups],
+                memory=int(self.max_memory),
+                stored=json.dumps(stored),
+                numbers=used,
+                progress=tell,
+            )
+        if used is not None:
+            labels = model.predict(native(x), self._threads())
+        return model, labels, json.loads(told)
 
     def _take_model(self) -> None:
         self.coef_, self.intercept_ = self._model.affine()
@@ -417,7 +435,11 @@ class EntropyClustering(Clusterer):
         return explain(self, x, row, top, feature_names)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file that the command ``partita`` reads too (safetensors)."""
+        """Write the model to a file that the command ``partita`` reads too (safetensors).
+
+        The options of the engine are in it. Those of this package alone are not: ``balance``, ``min_size``, ``max_size``,
+        ``warm_start``, ``max_memory``, ``n_jobs`` and ``verbose``.
+        """
         check_is_fitted(self)
         self._model.save(os.fspath(path))
 
@@ -425,10 +447,14 @@ class EntropyClustering(Clusterer):
     def load(cls, path: str | os.PathLike[str]) -> EntropyClustering:
         """Read a model written by :meth:`save` or by the command ``partita fit``.
 
-        Labels and the report of the fit are not in the file; everything that takes rows works.
+        Labels and the report of the fit are not in the file; everything that takes rows works. Nor are ``balance``, ``min_size``
+        and ``max_size``, which have their defaults again: set them before the next fit. What they said about the prior is
+        ``prior="auto"`` now.
         """
         model = _native.LinearModel.load(os.fspath(path))
-        loaded = cls._with(arguments(json.loads(model.params())))
+        widths = [width for width, _, _ in model.views()]
+        given = arguments(json.loads(model.params()))
+        loaded = cls._with(given | {"groups": widths if len(widths) > 1 else None})
         loaded._model = model
         loaded._take_model()
         loaded.n_features_in_ = loaded.coef_.shape[1]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _check_sample_weight
 
-from ._base import WHOLE, Clusterer
+from ._base import PREPARE, WHOLE, Clusterer
 from ._rival import NOT_NEGATIVE, POSITIVE, Rival, SoftRival
 
 
@@ -26,8 +26,9 @@ class KMeans(Rival):
         Lloyd's iterations at most.
     tol : float, default=1e-4
         Stop when the centres moved by less than this, squared and summed, in units of the mean variance of a feature.
-    prepare : str, default="centre"
-        What is done to rows first, as in :class:`partita.EntropyClustering`; ``"centre"`` changes no distance.
+    prepare : str, optional
+        What is done to rows first, as in :class:`partita.EntropyClustering`. By default ``"centre"``, which changes no distance;
+        ``"none"`` if ``spherical``, whose angles are those at the origin.
     dims : int, "auto" or "full", default="auto"
         Numbers of a row: all features of dense rows, 128 mildly whitened principal components of sparse ones; or how many.
     random_state : int, RandomState instance or None, default=0
@@ -42,7 +43,8 @@ class KMeans(Rival):
     labels_ : ndarray of shape (n_samples,)
         Cluster of each row.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        Centres; in the space after preparation if that is not a shift and a common factor.
+        Centres; in the space after preparation if that is not a shift and a common factor. If ``spherical``, unit vectors in the
+        space after preparation, which by default has the directions of the rows themselves.
     inertia_, loss_ : float
         Sum of squared distances to the centres, in the units of ``cluster_centers_``; the engine's own.
     n_iter_ : int
@@ -67,6 +69,7 @@ class KMeans(Rival):
     _method = "kmeans"
     _parameter_constraints: dict[str, list[Any]] = {
         **Clusterer._parameter_constraints,
+        "prepare": [None, PREPARE],
         "spherical": ["boolean"],
         "n_init": [WHOLE],
         "max_iter": [WHOLE],
@@ -81,7 +84,7 @@ class KMeans(Rival):
         n_init: int = 8,
         max_iter: int = 300,
         tol: float = 1e-4,
-        prepare: str = "centre",
+        prepare: str | None = None,
         dims: int | str = "auto",
         random_state: Any = 0,
         n_jobs: int | None = None,
@@ -106,13 +109,21 @@ class KMeans(Rival):
             "spherical": bool(self.spherical),
         }
 
+    def _how_to_prepare(self) -> str:
+        return self.prepare or ("none" if self.spherical else "centre")
+
     def _take_parts(self, parts: dict[str, Any]) -> None:
         self._prepared_centres = parts["centres"]
-        self.cluster_centers_, self._unit = self._raw_units(parts, parts["centres"])
+        # Directions have no place among raw rows: a mean that is added would turn them.
+        on_sphere = parts["centres"], 1.0
+        self.cluster_centers_, self._unit = on_sphere if self.spherical else self._raw_units(parts, parts["centres"])
         self.inertia_ = self.loss_ * self._unit**2
 
     def transform(self, X: Any) -> Any:
         """Distances to the centres, float32 of shape (n_samples, n_clusters)."""
+        return self._distances(X)
+
+    def _distances(self, X: Any) -> Any:
         x = self._ask("prepared", X).astype(np.float64)
         if self.spherical:
             norms = np.linalg.norm(x, axis=1, keepdims=True)
@@ -124,7 +135,8 @@ class KMeans(Rival):
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the sum of squared distances to the nearest centres, as scikit-learn's."""
-        distances = self.transform(X)
+        # Not by transform, which gives a table where one was asked for.
+        distances = self._distances(X)
         weights = np.ones(len(distances)) if sample_weight is None else _check_sample_weight(sample_weight, distances)
         return float(-(weights * distances.min(axis=1).astype(np.float64) ** 2).sum())
 
@@ -144,7 +156,9 @@ class SoftKMeans(SoftRival):
         Iterations at most.
     tol : float, default=1e-7
         Stop when the loss fell by less than this.
-    prepare, dims, random_state, n_jobs, verbose
+    prepare : str, default="centre"
+        What is done to rows first, as in :class:`partita.EntropyClustering`.
+    dims, random_state, n_jobs, verbose
         As in :class:`partita.KMeans`.
 
     Attributes

@@ -27,7 +27,9 @@ class GaussianMixture(SoftRival):
         Stop when the mean log-likelihood of a row rose by less than this.
     floor : float, default=1e-6
         Added to every variance, in units of mean squared row norm 1.
-    prepare, random_state, n_jobs, verbose
+    prepare : str, default="centre"
+        What is done to rows first, as in :class:`partita.EntropyClustering`.
+    random_state, n_jobs, verbose
         As in :class:`partita.KMeans`.
     dims : int, "auto" or "full", default="auto"
         Numbers of a row: at most 128 principal components, all features, or how many.

@@ -80,24 +80,35 @@ def _value(name: str, kind: int, columns: int | None) -> bytes:
     return _bytes(1, name) + _bytes(2, _bytes(1, _number(1, kind) + _bytes(2, shape)))
 
 
+def _columns(graph: Graph, i: int, begin: int, end: int) -> str:
+    bounds = {"begin": begin, "end": end, "axis": 1}
+    names = [graph.constant(f"{name}{i}", np.array([value])) for name, value in bounds.items()]
+    return graph.node("Slice", ["X", *names], f"group{i}")
+
+
 def _viewed(graph: Graph, model: Any) -> str:
     """What is done to rows before the weights, group by group."""
-    if not model.normalises_:
-        return "X"
+    views = model._model.views()
     parts, start = [], 0
-    for i, (width, centre, normalises) in enumerate(model._model.views()):
-        begin, end = graph.constant(f"begin{i}", np.array([start])), graph.constant(f"end{i}", np.array([start + width]))
-        rows = graph.node("Slice", ["X", begin, end, graph.constant(f"axis{i}", np.array([1]))], f"group{i}")
+    for i, (width, centre, normalises) in enumerate(views):
+        rows = "X" if len(views) == 1 else _columns(graph, i, start, start + width)
         if centre is not None:
             rows = graph.node("Sub", [rows, graph.constant(f"centre{i}", centre)], f"centred{i}")
         if normalises:
-            norm = graph.node("ReduceL2", [rows], f"norm{i}", axes=[1], keepdims=1)
-            # A row at the centre stays there: 0 over anything is 0.
-            floor = graph.constant(f"floor{i}", np.array([np.finfo(np.float32).tiny], dtype=np.float32))
-            rows = graph.node("Div", [rows, graph.node("Max", [norm, floor], f"divisor{i}")], f"unit{i}")
+            rows = _unit(graph, rows, i)
         parts.append(rows)
         start += width
     return parts[0] if len(parts) == 1 else graph.node("Concat", parts, "viewed", axis=1)
+
+
+def _unit(graph: Graph, rows: str, i: int) -> str:
+    """Rows divided by their norm: first by their largest entry, so that no square leaves the range of float32."""
+    # A row at the centre stays there: 0 over anything is 0.
+    floor = graph.constant(f"floor{i}", np.array([np.finfo(np.float32).tiny], dtype=np.float32))
+    size = graph.node("ReduceMax", [graph.node("Abs", [rows], f"size{i}")], f"largest{i}", axes=[1], keepdims=1)
+    rows = graph.node("Div", [rows, graph.node("Max", [size, floor], f"scale{i}")], f"scaled{i}")
+    norm = graph.node("ReduceL2", [rows], f"norm{i}", axes=[1], keepdims=1)
+    return graph.node("Div", [rows, graph.node("Max", [norm, floor], f"divisor{i}")], f"unit{i}")
 
 
 def to_onnx(model: Any) -> bytes:
@@ -121,7 +132,8 @@ def to_onnx(model: Any) -> bytes:
     True
     """
     graph = Graph()
-    weight, bias = graph.constant("W", model.coef_), graph.constant("b", model.intercept_)
+    # As the engine does it: the centre is subtracted first. Folded into b it would cancel badly far from the origin.
+    weight, bias = (graph.constant(name, values) for name, values in zip("Wb", model._model.inner(), strict=True))
     logits = graph.node("Gemm", [_viewed(graph, model), weight, bias], "logits", transB=1)
     graph.node("Softmax", [logits], "probabilities", axis=1)
     graph.node("ArgMax", ["probabilities"], "label", axis=1, keepdims=0)

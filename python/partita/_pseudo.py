@@ -19,6 +19,15 @@ def _log_predictions(sigma: Any) -> Any:
     return np.log(np.maximum(sigma, np.finfo(np.float64).tiny))
 
 
+def _row_weights(weights: Any) -> Any:
+    weights = np.ascontiguousarray(weights, dtype=np.float64)
+    if weights.ndim != 1:
+        raise ValueError(f"sample_weight must be of shape (n_samples,). Got {weights.shape}.")
+    if not np.all(np.isfinite(weights)) or np.any(weights < 0) or not np.any(weights > 0):
+        raise ValueError("sample_weight must be finite, not negative, and above 0 for at least one row")
+    return weights
+
+
 def pseudo_labels(
     sigma: Any,
     prior: Any = None,
@@ -39,7 +48,7 @@ def pseudo_labels(
     prior : array-like of shape (n_clusters,), optional
         Prior u over the sizes of clusters; uniform by default.
     lam : float, default=100.0
-        Weight λ of fairness.
+        Weight λ of fairness, finite and above 0.
     solver : str, default="em"
         ``"em"`` and ``"exact"`` for mean H(σ, y) + λ KL(u‖ȳ) (a few EM steps, or the optimum), ``"weak"`` for KL(ȳ‖u) instead,
         ``"renyi:ALPHA"``, ``"sela"``, MIADM's ``"miadm"`` (y ∝ σ²u/σ̄), ``"miadm-root"`` (y ∝ σ√(u/σ̄)) and ``"miadm-exact"``
@@ -68,8 +77,8 @@ def pseudo_labels(
     log_sigma = _log_predictions(sigma)
     n, k = log_sigma.shape
     prior = [1.0 / k] * k if prior is None else np.asarray(prior, dtype=np.float64).ravel().tolist()
-    if not lam > 0:
-        raise ValueError(f"lam must be above 0. Got {lam} instead.")
+    if not 0 < lam < np.inf:
+        raise ValueError(f"lam must be above 0 and finite. Got {lam} instead.")
     return _native.solve_labels(
         log_sigma,
         prior,
@@ -77,6 +86,6 @@ def pseudo_labels(
         solver,
         iterations=iterations,
         tolerance=tolerance,
-        weights=None if sample_weight is None else np.ascontiguousarray(sample_weight, dtype=np.float64),
+        weights=None if sample_weight is None else _row_weights(sample_weight),
         known=None if known is None else np.ascontiguousarray(known, dtype=np.int32),
     )[0]

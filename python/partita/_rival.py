@@ -28,6 +28,11 @@ class Rival(Clusterer):
     # The widest rows that are used whole where `dims` is "auto".
     _auto_dims: str | dict[str, int] = "full"
 
+    _history_of = "start"
+
+    def _how_to_prepare(self) -> str:
+        return str(self.prepare)
+
     def _method_options(self) -> dict[str, Any]:
         raise NotImplementedError
 
@@ -66,7 +71,7 @@ class Rival(Clusterer):
 
     def _train(self, x: Any) -> tuple[Any, Any, dict[str, Any]]:
         sparse = not isinstance(x, np.ndarray)
-        shared = {"prepare": self.prepare, "dims": self._dims(sparse), "seed": self._seed()}
+        shared = {"prepare": self._how_to_prepare(), "dims": self._dims(sparse), "seed": self._seed()}
         with self._progress() as tell:
             model, labels, report = _native.fit_rival(
                 native(x),

@@ -20,8 +20,8 @@ class Separation:
 
     Parameters
     ----------
-    separated : bool
-        Whether a linear classifier gives these labels.
+    separated : bool or None
+        Whether a linear classifier gives these labels; None if neither was proved within the iterations or the arithmetic.
     margin : float
         The margin that ``coef`` reaches; 0 if there is none.
     gap : float
@@ -30,6 +30,8 @@ class Separation:
         The widest classifier, with ‖W‖ = 1.
     support, rivals, weights : ndarray
         Rows that hold the margin (or stand in each other's way), the clusters they hold it against, their weights in the dual.
+    converged : bool
+        Whether the gap is within the tolerance, or the proof that there is no margin complete. The gap is a proof either way.
 
     Examples
     --------
@@ -37,7 +39,7 @@ class Separation:
     False
     """
 
-    separated: bool
+    separated: bool | None
     margin: float
     gap: float
     coef: Any
@@ -45,6 +47,7 @@ class Separation:
     support: Any
     rivals: Any
     weights: Any
+    converged: bool
 
 
 @dataclass(frozen=True)
@@ -115,7 +118,7 @@ def of_labels(X: Any, labels: Any, *, tol: float = 1e-6, max_iter: int = 100_000
         _double(X), labels.tolist(), int(labels.max()) + 1, tol, max_iter, effective_n_jobs(-1 if n_jobs is None else n_jobs)
     )
     return Separation(
-        parts["status"] == "separated",
+        parts["separated"],
         parts["margin"],
         parts["gap"],
         parts.get("coef"),
@@ -123,6 +126,7 @@ def of_labels(X: Any, labels: Any, *, tol: float = 1e-6, max_iter: int = 100_000
         parts["rows"],
         parts["rivals"],
         parts["weights"],
+        parts["converged"],
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,14 +32,58 @@ class Scores(NamedTuple):
 
 
 def _codes(labels: Any) -> tuple[Any, Any]:
-    """Labels as whole numbers (negative ones stay: they mean unknown), and the values behind the numbers."""
+    """Labels as whole numbers, negative where unknown, and the values behind the numbers if they are not the labels themselves.
+
+    What is missing (NaN, None, pandas' NA) is unknown, and so are negative whole numbers, also those that a missing value beside
+    them turned into floats.
+    """
     labels = np.asarray(labels)
     if labels.ndim != 1:
         raise ValueError(f"labels must be 1D: shape is {labels.shape}")
     if labels.dtype.kind in "iub":
         return np.ascontiguousarray(labels, dtype=np.int64), None
-    values, codes = np.unique(labels, return_inverse=True)
-    return codes.astype(np.int64), values
+    # In arrays of numbers and dates what is missing does not equal itself.
+    missing = np.array([_is_missing(value) for value in labels], dtype=bool) if labels.dtype.kind == "O" else labels != labels
+    given = labels[~missing]
+    codes = np.full(labels.shape, -1, dtype=np.int64)
+    if _are_whole(given):
+        codes[~missing] = given.astype(np.int64)
+        return codes, None
+    values, codes[~missing] = _enumerated(given)
+    return codes, values
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value)
+
+
+def _are_whole(values: Any) -> bool:
+    """Whether these are whole numbers, whatever type holds them."""
+    if values.dtype.kind == "f":
+        return bool(np.all(np.isfinite(values) & (values == np.floor(values))))
+    return values.dtype.kind == "O" and all(isinstance(v, Real) and float(v).is_integer() for v in values.tolist())
+
+
+def _enumerated(values: Any) -> tuple[Any, Any]:
+    """The different values in order, and the place of each in it."""
+    if values.dtype.kind != "O":
+        return np.unique(values, return_inverse=True)
+    different = set(values.tolist())
+    try:
+        ordered = sorted(different)
+    except TypeError:
+        # Of several types, which have no order of their own.
+        ordered = sorted(different, key=lambda value: (type(value).__name__, str(value)))
+    places = {value: place for place, value in enumerate(ordered)}
+    return np.fromiter(ordered, dtype=object), np.array([places[value] for value in values.tolist()], dtype=np.int64)
+
+
+def _value(values: Any, code: int | None) -> Any:
+    """What a number stands for."""
+    if code is None or values is None:
+        return code
+    value = values[code]
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _all(truth: Any, predicted: Any) -> tuple[float, float, float, Any]:
@@ -54,7 +99,7 @@ def scores(truth: Any, predicted: Any) -> Scores:
     Parameters
     ----------
     truth, predicted : array-like of shape (n_samples,)
-        Labels of any kind; rows with a negative number in either are left out.
+        Labels of any kind; rows where either is unknown (a negative whole number, NaN, None) are left out.
 
     Returns
     -------
@@ -151,11 +196,7 @@ def matching(truth: Any, predicted: Any) -> dict[Any, Any]:
     {0: 'dog', 1: 'cat'}
     """
     classes, clusters = _codes(truth)[1], _codes(predicted)[1]
-
-    def value(values: Any, code: int | None) -> Any:
-        return code if code is None or values is None else values[code].item()
-
-    return {value(clusters, cluster): value(classes, cls) for cluster, cls in _all(truth, predicted)[3]}
+    return {_value(clusters, cluster): _value(classes, cls) for cluster, cls in _all(truth, predicted)[3]}
 
 
 def confusion(truth: Any, predicted: Any) -> tuple[Any, Any, Any]:
@@ -164,7 +205,7 @@ def confusion(truth: Any, predicted: Any) -> tuple[Any, Any, Any]:
     Parameters
     ----------
     truth, predicted : array-like of shape (n_samples,)
-        Labels.
+        Labels; rows where either is unknown are left out.
 
     Returns
     -------
@@ -178,12 +219,14 @@ def confusion(truth: Any, predicted: Any) -> tuple[Any, Any, Any]:
     >>> confusion([0, 0, 1, 1], [1, 1, 0, 1])[0].tolist()
     [[2, 0], [1, 1]]
     """
-    truth, predicted = np.asarray(truth), np.asarray(predicted)
-    matched = matching(truth, predicted)
-    classes, rows = np.unique(truth, return_inverse=True)
-    clusters, columns = np.unique(predicted, return_inverse=True)
-    counts = np.zeros((len(classes), len(clusters)), dtype=np.int64)
-    np.add.at(counts, (rows, columns), 1)
-    places = {value: place for place, value in enumerate(classes.tolist())}
-    order = sorted(range(len(clusters)), key=lambda c: places.get(matched.get(clusters[c].item()), len(classes)))
-    return counts[:, order], classes, clusters[order]
+    (truth, classes), (predicted, clusters) = _codes(truth), _codes(predicted)
+    matched = dict(_all(truth, predicted)[3])
+    both = (truth >= 0) & (predicted >= 0)
+    rows, row = np.unique(truth[both], return_inverse=True)
+    columns, column = np.unique(predicted[both], return_inverse=True)
+    counts = np.zeros((len(rows), len(columns)), dtype=np.int64)
+    np.add.at(counts, (row, column), 1)
+    places = {code: place for place, code in enumerate(rows.tolist())}
+    order = sorted(range(len(columns)), key=lambda c: places.get(matched.get(columns[c].item()), len(rows)))
+    columns = columns[order]
+    return counts[:, order], rows if classes is None else classes[rows], columns if clusters is None else clusters[columns]

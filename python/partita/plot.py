@@ -77,7 +77,7 @@ def _confidence(model: Any, X: Any, y: Any) -> Panel:
 
 
 def _loss(model: Any, X: Any, y: Any) -> Panel:
-    return Panel("line", "loss", np.arange(1, len(model.history_) + 1), model.history_, "epoch", "loss")
+    return Panel("line", "loss", np.arange(1, len(model.history_) + 1), model.history_, model._history_of, "loss")
 
 
 def _confusion(model: Any, X: Any, y: Any) -> Panel:

@@ -52,19 +52,29 @@ def pseudo_labels(
     with torch.no_grad():
         sigma = log_sigma.exp()
         fixed = None if known is None else known >= 0
-        target = None if known is None else nn.functional.one_hot(known.clamp(min=0), sigma.shape[1]).to(sigma.dtype)
+        target = None if known is None else nn.functional.one_hot(known.long().clamp(min=0), sigma.shape[1]).to(sigma.dtype)
         y = _revived(log_sigma, sigma, share, fixed)
         for _ in range(iterations):
-            mean = share @ (y if fixed is None else torch.where(fixed[:, None], target, y))
+            mean = _mean(share, y if fixed is None else torch.where(fixed[:, None], target, y))
             y = sigma + lam * prior / mean.clamp(min=torch.finfo(sigma.dtype).tiny) * y
             y = y / y.sum(dim=1, keepdim=True)
         return y if fixed is None else torch.where(fixed[:, None], target, y)
 
 
+def _mean(share: Tensor, values: Tensor) -> Tensor:
+    """Σ share · values over rows. Not as a product of matrices, which autocast would round to half precision."""
+    return (share.reshape(-1, *[1] * (values.ndim - 1)) * values).sum(dim=0)
+
+
+def _smallest(like: Tensor) -> float:
+    """What a share that vanished counts as: the engine's bound, where the precision has it."""
+    return max(_TINY, torch.finfo(like.dtype).tiny)
+
+
 def _revived(log_sigma: Tensor, sigma: Tensor, share: Tensor, fixed: Tensor | None) -> Tensor:
     """σ, where a cluster that underflowed in every row starts from σ over its largest entry: only ratios count."""
     free = log_sigma if fixed is None else log_sigma.masked_fill(fixed[:, None], -torch.inf)
-    lost = share @ sigma < max(_TINY, torch.finfo(sigma.dtype).tiny)
+    lost = _mean(share, sigma) < _smallest(sigma)
     return torch.where(lost, (log_sigma - free.amax(dim=0)).exp(), sigma)
 
 
@@ -106,10 +116,11 @@ class EntropyClusteringLoss(nn.Module):
         self.lam = float(lam)
         self.em_iterations = int(em_iterations)
         if prior is not None:
-            prior = torch.as_tensor(prior, dtype=torch.float64)
+            prior = torch.as_tensor(prior).detach().cpu().double()
             if prior.ndim != 1 or bool((prior <= 0).any()) or abs(float(prior.sum()) - 1) > 1e-6:
                 raise ValueError("the prior must be positive numbers that sum to 1")
-        self.register_buffer("prior", prior, persistent=prior is not None)
+        # Not a buffer: those follow the module's precision, which would round it, and devices without double precision.
+        self.prior = prior
 
     def forward(self, logits: Tensor, known: Tensor | None = None, weight: Tensor | None = None) -> Tensor:
         """The loss of a batch.
@@ -119,7 +130,7 @@ class EntropyClusteringLoss(nn.Module):
         logits : Tensor of shape (n, k)
             Outputs of the network.
         known : Tensor of shape (n,), optional
-            Known labels, -1 where unknown; such rows contribute −ln σ of their label.
+            Known labels, of any type of whole numbers, -1 where unknown; such rows contribute −ln σ of their label.
         weight : Tensor of shape (n,), optional
             Weight of each row.
 
@@ -140,17 +151,20 @@ class EntropyClusteringLoss(nn.Module):
         log_y = y.clamp(min=torch.finfo(y.dtype).tiny).log().to(log_sigma)
         row = -(log_sigma.exp() * log_y).sum(dim=1)
         if known is not None:
-            own = -log_sigma.gather(1, known.clamp(min=0)[:, None]).squeeze(1)
+            own = -log_sigma.gather(1, known.long().clamp(min=0)[:, None]).squeeze(1)
             row = torch.where(known >= 0, own, row)
-        fairness = (prior * (prior.log() - (share @ y).log())).sum()
-        return share.to(row) @ row + (self.lam * fairness).to(row)
+        # Where every row is known a cluster may have none.
+        mean = _mean(share, y).clamp(min=_smallest(y))
+        fairness = (prior * (prior.log() - mean.log())).sum()
+        return _mean(share.to(row), row) + (self.lam * fairness).to(row)
 
     def _prior(self, log_sigma: Tensor, k: int) -> Tensor:
         if self.prior is None:
             return log_sigma.new_full((k,), 1.0 / k)
         if len(self.prior) != k:
             raise ValueError(f"the prior has {len(self.prior)} entries where {k} are needed")
-        return self.prior.to(log_sigma)
+        # First the type, which the device may lack.
+        return self.prior.to(log_sigma.dtype).to(log_sigma.device)
 
     def extra_repr(self) -> str:
         return f"lam={self.lam:g}, em_iterations={self.em_iterations}"

@@ -5,6 +5,7 @@ use crate::failure::{of_file, raised};
 use crate::input::Matrix;
 use ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
+use partita::Error;
 use partita::balance::Bounds;
 use partita::linear::{Input, Model, Params, fit};
 use partita_data::model_file::ModelFile;
@@ -46,9 +47,10 @@ pub fn labels_array<'py>(py: Python<'py>, labels: &[u32]) -> Bound<'py, PyArray1
 
 type Fitted<'py> = (LinearModel, Bound<'py, PyArray1<i32>>, String);
 
-/// Cluster `x`: the model, the labels, and the report as JSON.
+/// Cluster `x`: the model, the labels, and the report as JSON. The model keeps the options `stored`, or those of the fit.
+/// Where `x` is a part of the caller's rows, `numbers` says which, for messages.
 #[pyfunction]
-#[pyo3(signature = (x, options, *, threads, weights=None, known=None, start=None, like=None, widths=None, memory=1 << 30, progress=None))]
+#[pyo3(signature = (x, options, *, threads, weights=None, known=None, start=None, like=None, widths=None, memory=1 << 30, stored=None, numbers=None, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "one call crosses the seam; its caller names every argument")]
 fn fit_linear<'py>(
     py: Python<'py>,
@@ -61,12 +63,16 @@ fn fit_linear<'py>(
     like: Option<&Bound<'py, LinearModel>>,
     widths: Option<Vec<usize>>,
     memory: usize,
+    stored: Option<&str>,
+    numbers: Option<PyReadonlyArray1<'py, i64>>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Fitted<'py>> {
     let params: Params = self::options(&Params::new(2), options)?;
+    let stored = stored.map(|given| self::options(&params, given)).transpose()?;
     let rows = x.rows()?;
     let weights = weights.as_ref().map(|w| w.as_slice()).transpose()?;
     let known = known.as_ref().map(|k| k.as_slice()).transpose()?;
+    let numbers = numbers.as_ref().map(|n| n.as_slice()).transpose()?;
     let (start, like) = (start.map(|s| s.get()), like.map(|l| l.get()));
     let found = run(py, threads, progress.as_ref(), |watch| {
         let rows = Watched { rows: &*rows, watch };
@@ -79,16 +85,27 @@ fn fit_linear<'py>(
             memory,
             ..Input::new(&rows)
         };
-        let mut found = fit(&input, &params, watch)?;
+        let mut found = fit(&input, &params, watch).map_err(|e| renumbered(e, numbers))?;
         found.report.stop.not_interrupted()?;
-        if let Some(like) = like {
+        if let Some(like) = like.filter(|_| !input.names_clusters()) {
             found.number_like(&like.model, &rows)?;
         }
         Ok(found)
     })?;
     let labels = labels_array(py, &found.labels);
     let report = to_json(&found.report)?;
-    Ok((LinearModel { model: found.model, params }, labels, report))
+    Ok((LinearModel { model: found.model, params: stored.unwrap_or(params) }, labels, report))
+}
+
+/// The error with the caller's number of the row that it is about.
+fn renumbered(error: Error, numbers: Option<&[i64]>) -> Error {
+    match (error, numbers) {
+        (Error::NotFinite { row, column, value }, Some(numbers)) => {
+            let row = numbers.get(row).map_or(row, |number| *number as usize);
+            Error::NotFinite { row, column, value }
+        }
+        (other, _) => other,
+    }
 }
 
 type Affine<'py> = (Bound<'py, PyArray2<f32>>, Bound<'py, PyArray1<f32>>);
@@ -175,6 +192,12 @@ impl LinearModel {
         let plain = || (self.model.weight.clone(), self.model.bias.clone());
         let (weight, bias) = self.model.affine().unwrap_or_else(plain);
         Ok((self.matrix(py, weight)?, bias.into_pyarray(py)))
+    }
+
+    /// W and b as they are: for rows after their views.
+    fn inner<'py>(&self, py: Python<'py>) -> PyResult<Affine<'py>> {
+        let bias = PyArray1::from_slice(py, &self.model.bias);
+        Ok((self.matrix(py, self.model.weight.clone())?, bias))
     }
 
     /// For each group of features: its width, what is subtracted from it, and whether it is divided by its norm.

@@ -4,7 +4,7 @@ use crate::call::run;
 use crate::failure::raised;
 use ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
-use partita::margin::{Classifier, Options, Points, Separation, Support, of_labels, path};
+use partita::margin::{Classifier, Options, Points, Separation, Support, of_labels_watched, path};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -49,11 +49,13 @@ fn margin_of_labels<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let rows = points(&x)?;
     let options = Options { tolerance, max_iterations, ..Options::default() };
-    let found = run(py, threads, None, |_| of_labels(rows, &labels, k, &options))?;
+    let found = run(py, threads, None, |watch| of_labels_watched(rows, &labels, k, &options, watch))?;
     let parts = PyDict::new(py);
+    // A proof that there is no margin is complete; one that was not found needs more iterations.
+    let decided = !matches!(found, Separation::Undecided(_));
     match found {
         Separation::Separated(widest) => {
-            parts.set_item("status", "separated")?;
+            parts.set_item("separated", true)?;
             parts.set_item("margin", widest.margin)?;
             parts.set_item("gap", widest.gap)?;
             parts.set_item("coef", weights_array(py, &widest.classifier)?)?;
@@ -62,7 +64,8 @@ fn margin_of_labels<'py>(
             set_support(&parts, &widest.support)?;
         }
         Separation::Inseparable(proof) | Separation::Undecided(proof) => {
-            parts.set_item("status", "not separated")?;
+            parts.set_item("separated", decided.then_some(false))?;
+            parts.set_item("converged", decided)?;
             parts.set_item("margin", 0.0)?;
             parts.set_item("gap", proof.residual)?;
             set_support(&parts, &proof.violating)?;
@@ -108,7 +111,9 @@ fn margin_path<'py>(
 ) -> PyResult<Vec<Step<'py>>> {
     let (rows, start) = (points(&x)?, classifier(&coef, &intercept)?);
     let options = path::Options::new(alpha, norms);
-    let steps = run(py, threads, None, |_| path::follow(rows, &start, None, path::Allowed::All, &options))?;
+    let steps = run(py, threads, None, |watch| {
+        path::follow_watched(rows, &start, None, path::Allowed::All, &options, watch)
+    })?;
     steps
         .iter()
         .map(|step| {

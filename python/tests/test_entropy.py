@@ -1,5 +1,9 @@
 """EntropyClustering by itself."""
 
+import inspect
+import sys
+from importlib import import_module
+
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
@@ -142,6 +146,33 @@ def test_a_warm_start_keeps_the_numbers(digits):
     assert model.set_params(n_clusters=4).fit(x).coef_.shape == (4, 64)
 
 
+@pytest.mark.parametrize("few", [False, True])
+@pytest.mark.parametrize("again", ["partial_fit", "fit"])
+def test_known_labels_win_over_the_numbers_of_the_last_model(again, few):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(180, 2)) + np.repeat([[0, 0], [9, 0], [0, 9]], 60, axis=0)
+    model = EntropyClustering(3, n_init=2, warm_start=True).fit(x)
+    wanted = np.array([1, 2, 0])[model.labels_]
+    known = np.where(np.arange(180) % 6 == 0, wanted, -1) if few else wanted
+    getattr(model, again)(x, known)
+    assert np.mean(model.labels_ == wanted) > 0.98
+    # Where nothing is known the numbers stay.
+    getattr(model, again)(x, np.full(180, -1))
+    assert np.mean(model.labels_ == wanted) > 0.98
+
+
+def test_names_of_outputs_are_those_of_the_fit(blobs):
+    model = EntropyClustering(4, n_init=1).fit(blobs[0]).set_params(n_clusters=9)
+    assert len(model.get_feature_names_out()) == 4
+
+
+def test_seeds_of_64_bits_are_taken(blobs):
+    large, small = (EntropyClustering(4, n_init=1, random_state=s).fit(blobs[0]) for s in (2**64 - 1, 2**32 - 1))
+    assert not np.array_equal(large.coef_, small.coef_)
+    with pytest.raises(ValueError, match="random_state"):
+        EntropyClustering(4, random_state=2**64).fit(blobs[0])
+
+
 def test_one_cluster_holds_everything(blobs):
     model = EntropyClustering(1).fit(blobs[0])
     assert model.labels_.max() == 0 and model.predict_proba(blobs[0]).min() == 1
@@ -166,6 +197,21 @@ def test_what_was_not_fitted_says_so(blobs):
         EntropyClustering(4).predict(blobs[0])
     with pytest.raises(NotFittedError):
         MaxMarginClustering(4).explain(blobs[0])
+
+
+def test_all_public_names_can_be_had_with_or_without_pytorch(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.delitem(sys.modules, "partita.torch", raising=False)
+    monkeypatch.delattr(partita, "torch", raising=False)
+    names = {}
+    exec("from partita import *", names)
+    assert "EntropyClustering" in names and "torch" not in names
+    assert "KMeans" in dict(inspect.getmembers(partita))
+    assert not hasattr(partita, "torch")
+    with pytest.raises(AttributeError, match="pip install torch"):
+        partita.torch  # noqa: B018
+    with pytest.raises(ImportError, match="pip install torch"):
+        import_module("partita.torch")
 
 
 def test_importing_names_that_are_not_there_fails():

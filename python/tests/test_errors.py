@@ -97,6 +97,19 @@ def test_weights_are_checked():
         EntropyClustering(2).fit(x, sample_weight=-np.ones(50))
 
 
+def test_a_nan_is_found_by_its_number_among_all_rows():
+    x = np.random.default_rng(0).normal(size=(50, 4))
+    model = EntropyClustering(2, n_init=1).fit(x)
+    before = model.coef_
+    x[20, 1] = np.nan
+    for weightless in (slice(0, 5), slice(20, 21)):
+        weights = np.ones(50)
+        weights[weightless] = 0
+        with pytest.raises(ValueError, match="row 20, column 1"):
+            model.fit(x, sample_weight=weights)
+    assert model.coef_ is before and np.array_equal(model._model.affine()[0], before)
+
+
 def test_files_that_are_not_models_are_refused(tmp_path):
     with pytest.raises(FileNotFoundError):
         EntropyClustering.load(tmp_path / "nothing.safetensors")
@@ -118,6 +131,11 @@ def test_files_that_are_not_models_are_refused(tmp_path):
         ({"sigma": [[0.5, 0.5]], "solver": "magic"}, "not one of"),
         ({"sigma": [[0.5, 0.5]], "known": [0, 1]}, "known labels has 2 entries where 1"),
         ({"sigma": [[0.5, 0.5]], "known": [2]}, "label of row 0 is 2"),
+        ({"sigma": [[0.5, 0.5]], "lam": np.inf}, "lam"),
+        ({"sigma": [[0.5, 0.5]] * 2, "sample_weight": [1, -1]}, "sample_weight"),
+        ({"sigma": [[0.5, 0.5]] * 2, "sample_weight": [1, np.nan]}, "sample_weight"),
+        ({"sigma": [[0.5, 0.5]] * 2, "sample_weight": [0, 0]}, "sample_weight"),
+        ({"sigma": [[0.5, 0.5]] * 2, "sample_weight": [[1, 1]]}, "sample_weight"),
     ],
 )
 def test_pseudo_labels_refuse_what_they_cannot_use(arguments, words):

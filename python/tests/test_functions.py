@@ -26,6 +26,28 @@ def test_scores_are_scikit_learns(digits):
         metrics.scores([[0, 1]], [0])
 
 
+def test_labels_of_any_kind_are_scored_and_what_is_missing_is_left_out():
+    pd = pytest.importorskip("pandas")
+    truth, predicted = np.array([0, 0, 1, 1, 2, -1, -1]), np.array([1, 1, 0, 0, 2, 0, 1])
+    expected = metrics.scores(truth, predicted)
+    assert metrics.scores(truth.astype(float), predicted) == expected
+    assert metrics.scores(np.where(truth < 0, np.nan, truth), predicted.astype(np.float32)) == expected
+    counts, classes, clusters = metrics.confusion(truth.astype(float), predicted)
+    assert counts.tolist() == [[2, 0, 0], [0, 2, 0], [0, 0, 1]]
+    assert classes.tolist() == [0, 1, 2] and clusters.tolist() == [1, 0, 2]
+    names = np.array(["ant", "bee", "cat", None], dtype=object)[truth]
+    series = pd.Series(names)
+    for words in (names, series, series.astype("category"), pd.Categorical(names), pd.Series(names, dtype="str")):
+        assert metrics.scores(words, predicted) == expected
+        assert metrics.matching(words, predicted) == {0: "bee", 1: "ant", 2: "cat"}
+        counts, classes, _ = metrics.confusion(words, predicted)
+        assert counts.sum() == 5 and classes.tolist() == ["ant", "bee", "cat"]
+    nullable = pd.Series(truth, dtype="Int64").mask(truth < 0)
+    assert metrics.scores(nullable, predicted) == expected and metrics.matching(nullable, predicted)[1] == 0
+    assert metrics.matching(np.array([0.5, 0.5, 2.5, np.nan]), [0, 0, 1, 1]) == {0: 0.5, 1: 2.5}
+    assert metrics.matching(np.array(["a", "a", 3], dtype=object), [0, 0, 1]) == {0: "a", 1: 3}
+
+
 def test_kmeans_is_as_good_as_scikit_learns(digits):
     x, _ = digits
     ours, theirs = KMeans(10, n_init=8).fit(x), cluster.KMeans(10, n_init=8, random_state=0).fit(x)
@@ -44,6 +66,23 @@ def test_spherical_kmeans_does_not_see_lengths(blobs):
     a, b = (KMeans(4, spherical=True, prepare="none").fit(v) for v in (x, x * lengths))
     assert metrics.ari(a.labels_, b.labels_) > 0.99
     assert np.array_equal(a.transform(x).argmin(axis=1), a.labels_)
+
+
+def test_spherical_kmeans_is_that_of_the_cosine():
+    rng = np.random.default_rng(0)
+    angles = np.repeat([0.2, 0.7, 1.2], 100) + rng.normal(size=300) * 0.05
+    lengths = rng.uniform(1, 50, 300)
+    x = np.column_stack([np.cos(angles), np.sin(angles)]) * lengths[:, None]
+    model = KMeans(3, spherical=True).fit(x)
+    assert metrics.accuracy(np.repeat([0, 1, 2], 100), model.labels_) > 0.99
+    unit = x / lengths[:, None]
+    means = np.array([unit[model.labels_ == c].mean(axis=0) for c in range(3)])
+    means /= np.linalg.norm(means, axis=1, keepdims=True)
+    assert np.abs(model.cluster_centers_ - means).max() < 1e-5
+    assert model.inertia_ == pytest.approx(((unit - means[model.labels_]) ** 2).sum(), rel=1e-3)
+    assert model.score(x) == pytest.approx(-model.inertia_, rel=1e-3)
+    centred = KMeans(3, spherical=True, prepare="centre").fit(x + 5)
+    assert np.allclose(np.linalg.norm(centred.cluster_centers_, axis=1), 1, atol=1e-5)
 
 
 def test_mixtures_are_as_likely_as_scikit_learns(blobs):
@@ -98,7 +137,17 @@ def test_the_margin_is_that_of_a_support_vector_machine():
     assert set(found.support) == set(machine.support_)
     signed = margin.signed(x, found.coef, found.intercept, labels)
     assert signed.min() == pytest.approx(found.margin) == margin.unsigned(x, found.coef, found.intercept).min()
-    assert not margin.of_labels(x, rng.permutation(labels)).separated
+    assert found.converged
+    mixed = margin.of_labels(x, rng.permutation(labels))
+    assert mixed.separated is False and mixed.converged
+
+
+def test_what_was_not_decided_is_not_called_inseparable():
+    x = np.random.default_rng(0).normal(size=(200, 60))
+    labels = np.arange(200) % 2
+    early = margin.of_labels(x, labels, max_iter=1)
+    assert early.separated is None and not early.converged and early.gap > 0
+    assert margin.of_labels(x, labels).separated in (True, False)
 
 
 def test_the_path_ends_at_the_widest_margin():

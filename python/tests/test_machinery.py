@@ -53,6 +53,13 @@ def test_frames_come_out_as_frames(digits, estimator):
 
 
 @pytest.mark.parametrize("estimator", ALL)
+def test_a_score_is_a_number_whatever_tables_are_asked_for(blobs, estimator):
+    pytest.importorskip("polars")
+    model = estimator(4).set_output(transform="polars").fit(blobs[0])
+    assert np.isfinite(model.score(blobs[0]))
+
+
+@pytest.mark.parametrize("estimator", ALL)
 def test_copies_and_pickles_answer_alike(digits, estimator, tmp_path):
     x, _ = digits
     model = estimator(10, n_init=1).fit(x)

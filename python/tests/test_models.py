@@ -64,6 +64,37 @@ def test_a_loaded_model_has_its_options_and_can_go_on(digits, tmp_path):
     assert np.mean(loaded.predict(x) == model.labels_) > 0.9
 
 
+def test_going_on_does_not_change_the_options_in_the_file(digits, tmp_path):
+    x, _ = digits
+    model = EntropyClustering(10, n_init=3, prior="auto").fit(x[:600]).partial_fit(x[600:1200])
+    model.save(tmp_path / "model.safetensors")
+    loaded = EntropyClustering.load(tmp_path / "model.safetensors")
+    assert loaded.get_params() == model.get_params()
+
+
+def test_groups_come_back(blobs, tmp_path):
+    x, _ = blobs
+    model = EntropyClustering(4, n_init=2, groups=[2, 3]).fit(x)
+    model.save(tmp_path / "model.safetensors")
+    loaded = EntropyClustering.load(tmp_path / "model.safetensors")
+    assert loaded.groups == [2, 3]
+    assert np.mean(loaded.partial_fit(x).labels_ == model.labels_) > 0.98
+    with pytest.raises(ValueError, match="loss"):
+        MaxMarginClustering.load(tmp_path / "model.safetensors")
+    EntropyClustering(4, n_init=2, loss="hinge", groups=[2, 3]).fit(x).save(tmp_path / "model.safetensors")
+    with pytest.raises(ValueError, match="EntropyClustering.load"):
+        MaxMarginClustering.load(tmp_path / "model.safetensors")
+
+
+def test_a_model_of_any_seed_can_be_fitted_again(command, blobs, tmp_path):
+    np.save(tmp_path / "x.npy", blobs[0])
+    run(command, "fit", tmp_path / "x.npy", "-k", 4, "--seed", 2**64 - 1, "-o", tmp_path / "model.safetensors")
+    loaded = EntropyClustering.load(tmp_path / "model.safetensors")
+    assert loaded.random_state == 2**64 - 1
+    before = loaded.predict(blobs[0])
+    assert np.array_equal(loaded.fit(blobs[0]).labels_, before)
+
+
 @pytest.mark.parametrize("options", [{}, {"prepare": "centre"}, {"groups": [30, 34]}, {"prepare": "l2"}])
 def test_onnx_gives_the_same_labels_and_probabilities(digits, tmp_path, options):
     onnxruntime = pytest.importorskip("onnxruntime")
@@ -75,6 +106,30 @@ def test_onnx_gives_the_same_labels_and_probabilities(digits, tmp_path, options)
     label, proba = session.run(["label", "probabilities"], {"X": x})
     assert np.mean(label == model.labels_) > 0.999
     assert np.abs(proba - model.predict_proba(x)).max() < 1e-2
+
+
+@pytest.mark.parametrize("prepare", ["centre", "none", "sphere", "l2"])
+def test_onnx_is_right_far_from_the_origin_and_at_any_scale(prepare):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    rng = np.random.default_rng(3)
+    far = rng.normal(size=(2000, 2)) * 3 + [5e5, 5.4e6]
+    near = rng.normal(size=(2000, 2))
+    sets = {"centre": [far], "none": [near], "sphere": [far, near * 1e20, near * 1e-25], "l2": [near * 1e20, near * 1e-25]}
+    for x in sets[prepare]:
+        x = x.astype(np.float32)
+        model = EntropyClustering(4, n_init=2, prepare=prepare).fit(x)
+        session = onnxruntime.InferenceSession(model.to_onnx(), providers=["CPUExecutionProvider"])
+        label, proba = session.run(["label", "probabilities"], {"X": x})
+        assert np.mean(label == model.labels_) > 0.999
+        assert np.abs(proba - model.predict_proba(x)).max() < 1e-2
+
+
+def test_onnx_leaves_a_row_at_the_centre_there(digits):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    model = EntropyClustering(10, n_init=1, prepare="l2").fit(digits[0])
+    session = onnxruntime.InferenceSession(model.to_onnx(), providers=["CPUExecutionProvider"])
+    zero = np.zeros((1, 64), np.float32)
+    assert np.abs(session.run(["probabilities"], {"X": zero})[0] - model.predict_proba(zero)).max() < 1e-6
 
 
 def test_onnx_passes_the_checker(digits):

@@ -24,6 +24,20 @@ def test_panels_hold_the_numbers_of_the_model(fitted):
     assert shown["confusion"].colour.sum() == 1797 and len(shown["confusion"].x) == 10
 
 
+def test_the_axis_of_the_loss_says_what_it_counts(fitted):
+    model, x, _ = fitted
+    assert panels(model, kind="loss")[0].x_label == "epoch"
+    assert panels(KMeans(3, n_init=2).fit(x), kind="loss")[0].x_label == "start"
+
+
+def test_classes_may_have_names(fitted):
+    model, x, y = fitted
+    names = np.array([f"digit {digit}" for digit in y], dtype=object)
+    names[:100] = None
+    shown = panels(model, x, "confusion", y=names)[0]
+    assert shown.colour.sum() == 1697 and shown.y[3] == "digit 3"
+
+
 def test_matplotlib_draws_all_without_a_window(fitted, tmp_path):
     pytest.importorskip("matplotlib")
     model, x, y = fitted

@@ -11,7 +11,7 @@ import time
 import numpy as np
 import pytest
 
-from partita import EntropyClustering, KMeans
+from partita import EntropyClustering, GaussianMixture, KMeans, SoftKMeans, choose_k, compare, margin
 
 LONG = {"n_clusters": 10, "epochs": 100_000, "n_init": 8}
 
@@ -80,6 +80,33 @@ def test_ctrl_c_stops_a_fit_and_leaves_the_old_one():
     assert model.labels_ is labels
 
 
+def endless(name):
+    """A call that would run for long in one go."""
+    rng = np.random.default_rng(0)
+    many, wide = rng.normal(size=(50_000, 20)), rng.normal(size=(1500, 1000))
+    return {
+        "mixture": lambda: GaussianMixture(10, max_iter=10**6, tol=0.0).fit(many),
+        "kmeans": lambda: KMeans(500, n_init=1, max_iter=10**6, tol=0.0).fit(many),
+        "soft": lambda: SoftKMeans(100, n_init=1, max_iter=10**6, tol=0.0).fit(many),
+        "margin": lambda: margin.of_labels(wide, np.arange(1500) % 2, tol=1e-12),
+        "path": lambda: margin.path(many, rng.normal(size=(50, 20)), np.zeros(50), norms=np.geomspace(1, 1e6, 1000)),
+    }[name]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are sent to the own process")
+@pytest.mark.parametrize("name", ["mixture", "kmeans", "soft", "margin", "path"])
+def test_ctrl_c_stops_what_is_one_long_run(name):
+    call, began = endless(name), time.monotonic()
+    timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            call()
+    finally:
+        timer.cancel()
+    assert time.monotonic() - began < 10
+
+
 def test_an_exception_of_the_progress_stops_the_fit(monkeypatch):
     def fail(*_):
         raise RuntimeError("enough")
@@ -96,6 +123,14 @@ def test_progress_is_shown_with_tqdm_and_without(capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     EntropyClustering(10, epochs=150, verbose=1).fit(rows())
     assert "%, training" in capsys.readouterr().err
+
+
+def test_bars_are_closed(monkeypatch):
+    closed = []
+    monkeypatch.setattr("partita._progress.Progress.__exit__", lambda self, *_: closed.append(self.title))
+    choose_k(rows(100), [2, 3], splits=2, n_init=1, verbose=1)
+    compare(rows(100), 2, methods=["kmeans"], seeds=1, n_init=1, verbose=1)
+    assert closed == ["choose_k", "compare"]
 
 
 def test_importing_the_package_does_not_import_scikit_learn():

@@ -101,8 +101,33 @@ def test_what_cannot_be_is_refused():
     assert "lam=100" in repr(EntropyClusteringLoss())
 
 
-def test_it_moves_between_devices_and_is_saved():
-    criterion = EntropyClusteringLoss(prior=[0.25, 0.75]).to("meta")
-    assert criterion.prior.device.type == "meta"
-    assert list(EntropyClusteringLoss(prior=[0.25, 0.75]).state_dict()) == ["prior"]
-    assert not EntropyClusteringLoss().state_dict()
+def test_the_precision_of_a_module_does_not_round_the_prior():
+    logits, prior, *_ = case(0)
+    z = torch.tensor(logits, dtype=torch.float32)
+    expected = EntropyClusteringLoss(prior=prior)(z)
+    for change in (lambda c: c.half(), lambda c: c.bfloat16(), lambda c: c.float()):
+        criterion = change(EntropyClusteringLoss(prior=prior))
+        assert criterion(z).item() == expected.item()
+        assert not list(criterion.buffers()) and not criterion.state_dict()
+
+
+def test_a_batch_of_known_rows_may_lack_a_class():
+    logits, prior, *_ = case(0)
+    known = np.zeros(64, dtype=np.int32)
+    value, gradient = engine(logits, prior.tolist(), 10.0, known=known)
+    z = torch.tensor(logits, requires_grad=True)
+    # The type of known labels is that of numpy's, not PyTorch's own.
+    loss = EntropyClusteringLoss(10.0, prior)(z, torch.as_tensor(known))
+    loss.backward()
+    assert np.isfinite(value) and abs(loss.item() - value) < 1e-6 * abs(value)
+    assert np.abs(z.grad.numpy() - gradient).max() < 1e-6
+    assert torch.isfinite(EntropyClusteringLoss(10.0)(z.detach().float(), torch.as_tensor(known)))
+
+
+def test_autocast_does_not_round_the_loss():
+    logits, prior, weights, known = case(2)
+    z, known, weights = torch.tensor(logits, dtype=torch.float32), torch.as_tensor(known).long(), torch.as_tensor(weights)
+    criterion = EntropyClusteringLoss(prior=prior)
+    expected = criterion(z, known, weights)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert abs(criterion(z, known, weights).item() - expected.item()) < 1e-6

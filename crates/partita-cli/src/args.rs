@@ -223,7 +223,7 @@ pub struct FitArgs {
     /// True labels, only to report ACC, NMI and ARI; they never influence the fit
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub truth: Option<PathBuf>,
-    /// Keep the cluster numbers of this model: start from it if it has as many clusters, and match the result to it
+    /// Keep the cluster numbers of this model: start from it if it has as many clusters, and match the result to it unless --known names clusters
     #[arg(long, value_name = "MODEL", value_hint = ValueHint::FilePath)]
     pub like: Option<PathBuf>,
     /// One JSON object on standard output, nothing else

@@ -62,6 +62,17 @@ fn known_labels_name_the_clusters() {
 }
 
 #[test]
+fn known_labels_win_over_the_numbers_of_another_model() {
+    let lab = Lab::with_rows(&gaussian_mixture(&[100, 100, 100], 4, 12.0, 3), 4);
+    lab.succeed("fit x.npy -k 3 -o old.safetensors --labels-out old.npy");
+    let next: Vec<i32> = lab.numbers("old.npy").iter().map(|&l| (l as i32 + 1) % 3).collect();
+    lab.labels("known.npy", next.iter().enumerate().map(|(i, &l)| if i % 5 == 0 { l } else { -1 }));
+    lab.succeed("fit x.npy -k 3 --like old.safetensors --known known.npy --labels-out l.npy");
+    let same = lab.numbers("l.npy").iter().zip(&next).filter(|(a, b)| **a == f64::from(**b)).count();
+    assert!(same > 295, "{same} of 300");
+}
+
+#[test]
 fn two_files_of_the_same_rows_are_one_set_of_features() {
     let lab = Lab::new();
     let (rows, labels) = gaussian_mixture(&[80, 80, 80], 6, 12.0, 4);

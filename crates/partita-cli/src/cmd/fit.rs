@@ -53,7 +53,7 @@ pub fn run(args: &FitArgs) -> Result<()> {
         let mut found = fit(&input, &params, &terminal)?;
         terminal.finish();
         found.report.stop.not_interrupted()?;
-        if let Some(like) = &like {
+        if let Some(like) = like.as_ref().filter(|_| !input.names_clusters()) {
             found.number_like(like, &rows)?;
         }
         let balanced = balance(args, &mut found, &rows)?;

@@ -37,6 +37,11 @@ impl<'a> Input<'a> {
         Self { rows, widths: vec![rows.m()], weights: None, known: None, warm_start: None, memory: 1 << 30 }
     }
 
+    /// Whether the label of any row is known. Such labels name the clusters, so that no other numbers may be given to them.
+    pub fn names_clusters(&self) -> bool {
+        self.known.is_some_and(|known| known.iter().any(|l| *l >= 0))
+    }
+
     /// Check weights and labels against the rows and the number of clusters.
     pub fn check(&self, k: usize) -> Result<()> {
         let (n, m) = (self.rows.n(), self.rows.m());

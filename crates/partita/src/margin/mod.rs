@@ -33,7 +33,7 @@ mod svm;
 
 pub use classifier::{Classifier, Hyperplane};
 pub use points::Points;
-pub use svm::{Certificate, MaxMargin, Options, Separation, Support, of_labels};
+pub use svm::{Certificate, MaxMargin, Options, Separation, Support, of_labels, of_labels_watched};
 
 /// The inner product, in eight sums side by side: one sum after the other would not vectorise.
 fn dot(a: &[f64], b: &[f64]) -> f64 {

@@ -15,6 +15,7 @@ use super::{Classifier, Points, add, dot, norm, scale};
 use crate::balance::Bounds;
 use crate::error::{Error, Result};
 use crate::linear::lbfgs;
+use crate::report::{Flow, Observer, Progress, Silent};
 use crate::simplex::NEAR_SHANNON;
 
 /// Labellings that a classifier on the path may have. Outside of them the loss counts as infinite.
@@ -135,11 +136,35 @@ pub fn follow(
     allowed: Allowed<'_>,
     options: &Options,
 ) -> Result<Vec<Step>> {
+    follow_watched(points, start, towards, allowed, options, &Silent)
+}
+
+/// [`follow`] with an observer, which may stop it.
+///
+/// # Errors
+/// Those of [`follow`], and [`Error::Interrupted`] if the observer asks to stop.
+pub fn follow_watched(
+    points: Points<'_>,
+    start: &Classifier,
+    towards: Option<&Classifier>,
+    allowed: Allowed<'_>,
+    options: &Options,
+    observer: &dyn Observer,
+) -> Result<Vec<Step>> {
     options.check()?;
     check_shapes(points, start, towards, allowed)?;
-    let path = Path { points, centred: Centred::new(points), k: start.k(), allowed, towards, options };
+    let centred = Centred::new(points);
+    let mut path = Path { points, centred, k: start.k(), allowed, towards, options, observer, done: 0.0 };
     let mut v = path.variables(start)?;
-    Ok(options.norms.iter().map(|&rho| path.step(rho, &mut v)).collect())
+    let mut steps = Vec::with_capacity(options.norms.len());
+    for (i, &rho) in options.norms.iter().enumerate() {
+        path.done = i as f64 / options.norms.len() as f64;
+        steps.push(path.step(rho, &mut v));
+        if path.stopped() {
+            return Err(Error::Interrupted);
+        }
+    }
+    Ok(steps)
 }
 
 fn check_shapes(
@@ -176,6 +201,9 @@ struct Path<'a> {
     allowed: Allowed<'a>,
     towards: Option<&'a Classifier>,
     options: &'a Options,
+    observer: &'a dyn Observer,
+    /// Share of the norms that were visited.
+    done: f64,
 }
 
 /// The loss in the variables of the descent: logits are s (V x/‖V‖ + c) of centred rows x.
@@ -249,8 +277,14 @@ impl Path<'_> {
         Some(Point { value: loss.value, weights: loss.weights, biases: loss.biases, radial })
     }
 
+    fn stopped(&self) -> bool {
+        self.observer.progress(Progress { stage: "path", done: self.done, loss: None }) == Flow::Stop
+    }
+
     fn descend(&self, s: f64, v: &[f64], out: &mut [f64]) -> f64 {
-        let Some(point) = self.point(s, v) else {
+        // A loss that is nowhere finite ends the descent at once.
+        let point = if self.stopped() { None } else { self.point(s, v) };
+        let Some(point) = point else {
             out.fill(f64::NAN);
             return f64::INFINITY;
         };

@@ -14,6 +14,7 @@ use super::cycle::{Best, best_biases, steps};
 use super::points::Centred;
 use super::{Hyperplane, Points, add, dot, norm, scale};
 use crate::error::{Error, Result};
+use crate::report::{Flow, Observer, Progress, Silent};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -147,6 +148,20 @@ impl Separation {
 /// If the labels are not one below `k` for each row, or if a cluster has no row; if `k` is below 2, or a tolerance is
 /// not positive.
 pub fn of_labels(points: Points<'_>, labels: &[u32], k: usize, options: &Options) -> Result<Separation> {
+    of_labels_watched(points, labels, k, options, &Silent)
+}
+
+/// [`of_labels`] with an observer, which may stop it.
+///
+/// # Errors
+/// Those of [`of_labels`], and [`Error::Interrupted`] if the observer asks to stop.
+pub fn of_labels_watched(
+    points: Points<'_>,
+    labels: &[u32],
+    k: usize,
+    options: &Options,
+    observer: &dyn Observer,
+) -> Result<Separation> {
     points.check_labels(labels, k)?;
     for (name, value) in [("tolerance", options.tolerance), ("nothing", options.nothing)] {
         if value.is_nan() || value <= 0.0 {
@@ -154,7 +169,7 @@ pub fn of_labels(points: Points<'_>, labels: &[u32], k: usize, options: &Options
         }
     }
     let problem = Problem { centred: Centred::new(points), labels, k };
-    Ok(problem.solve(options))
+    problem.solve(options, observer)
 }
 
 struct Problem<'a> {
@@ -171,16 +186,20 @@ struct Primal {
 }
 
 impl Problem<'_> {
-    fn solve(&self, options: &Options) -> Separation {
+    fn solve(&self, options: &Options, observer: &dyn Observer) -> Result<Separation> {
         let mut corral = Corral::new(self.k, self.centred.m);
         corral.join(self.oracle(&self.means()).1);
         let mut best = Primal { weights: Vec::new(), biases: Vec::new(), margin: f64::NEG_INFINITY };
         let (mut iterations, mut shortest, mut stalled) = (0, f64::INFINITY, 0);
         loop {
+            let done = iterations as f64 / options.max_iterations.max(1) as f64;
+            if observer.progress(Progress { stage: "margin", done, loss: None }) == Flow::Stop {
+                return Err(Error::Interrupted);
+            }
             let mut weights = corral.point();
             let dual = norm(&weights);
             if dual <= options.nothing {
-                return Separation::Inseparable(self.certificate(&corral, dual, iterations));
+                return Ok(Separation::Inseparable(self.certificate(&corral, dual, iterations)));
             }
             scale(&mut weights, 1.0 / dual);
             let (Best { biases, margin, .. }, vertex) = self.oracle(&weights);
@@ -192,7 +211,7 @@ impl Problem<'_> {
             let converged = dual - best.margin <= options.tolerance * best.margin;
             let over = converged || iterations >= options.max_iterations || stalled > PATIENCE;
             if over || !corral.join(vertex) {
-                return self.result(&corral, best, dual, iterations, converged);
+                return Ok(self.result(&corral, best, dual, iterations, converged));
             }
             iterations += 1;
         }

@@ -1,7 +1,7 @@
 //! Gaussian mixtures by expectation-maximisation, in double precision.
 
 use super::kmeans::{KMeans, plus_plus};
-use super::{Head, Method, Table, Trained};
+use super::{Head, Method, Table, Trained, UNWATCHED, Watch};
 use crate::error::{Error, Result};
 use crate::report::{Observer, StopReason};
 use crate::rng::{Stream, stream};
@@ -205,25 +205,34 @@ impl Method for GaussianMixture {
 
     fn train(&self, table: Table<'_>, seed: u64, observer: &dyn Observer) -> Result<Trained<Mixture>> {
         let x: Vec<f64> = table.x.iter().map(|&v| f64::from(v)).collect();
-        super::best_of("Gaussian mixture", self.restarts, observer, |restart| {
+        super::best_of("Gaussian mixture", self.restarts, observer, |restart, watch| {
             let seeds = plus_plus(table, self.k, &mut stream(seed, Stream::Seeds, restart as u64));
-            let labels = KMeans::new(self.k).lloyd(table, seeds).labels;
+            let labels = KMeans::new(self.k).lloyd_watched(table, seeds, &|_| watch(0.0)).labels;
             let mut hard = vec![0.0; labels.len() * self.k];
             labels.iter().enumerate().for_each(|(i, l)| hard[i * self.k + *l as usize] = 1.0);
-            self.climb(&x, self.maximise(&x, table.m, &hard)?)
+            self.climb_watched(&x, self.maximise(&x, table.m, &hard)?, watch)
         })
     }
 }
 
 impl GaussianMixture {
     /// Expectation-maximisation from a mixture, on rows `x`.
-    pub fn climb(&self, x: &[f64], mut mixture: Mixture) -> Result<Trained<Mixture>> {
+    pub fn climb(&self, x: &[f64], mixture: Mixture) -> Result<Trained<Mixture>> {
+        self.climb_watched(x, mixture, UNWATCHED)
+    }
+
+    /// The same, until it is told to stop.
+    fn climb_watched(&self, x: &[f64], mut mixture: Mixture, watch: Watch<'_>) -> Result<Trained<Mixture>> {
         let m = mixture.m();
         let mut responsibilities = vec![0.0; x.len() / m * self.k];
         let mut likelihood = f64::NEG_INFINITY;
         let mut stop = StopReason::Finished;
         let mut iterations = 0;
         while iterations < self.max_iterations && stop == StopReason::Finished {
+            if !watch(iterations as f64 / self.max_iterations as f64) {
+                stop = StopReason::Interrupted;
+                break;
+            }
             iterations += 1;
             let next = expect(&mixture, x, &mut responsibilities);
             mixture = self.maximise(x, m, &responsibilities)?;
@@ -311,8 +320,9 @@ fn expect(mixture: &Mixture, x: &[f64], responsibilities: &mut [f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::Silent;
+    use crate::report::{Flow, Progress, Silent};
     use rand::RngExt;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     const SHAPES: [Covariance; 3] = [Covariance::Spherical, Covariance::Diagonal, Covariance::Full];
 
@@ -358,6 +368,25 @@ mod tests {
             found.loss
         });
         assert!(losses[2] < losses[1] - 0.1 && losses[1] <= losses[0] + 1e-9, "{losses:?}");
+    }
+
+    #[test]
+    fn it_stops_within_a_restart_when_it_is_told_to() {
+        struct After(AtomicUsize);
+        impl Observer for After {
+            fn progress(&self, _: Progress) -> Flow {
+                if self.0.fetch_add(1, Ordering::Relaxed) < 20 { Flow::Continue } else { Flow::Stop }
+            }
+        }
+        let x = stripes();
+        let endless = GaussianMixture {
+            max_iterations: usize::MAX,
+            tolerance: -1.0,
+            ..GaussianMixture::new(2, Covariance::Full)
+        };
+        let found = endless.train(Table { x: &x, m: 2 }, 0, &After(AtomicUsize::new(0))).unwrap();
+        assert_eq!((found.stop, found.losses.len()), (StopReason::Interrupted, 1));
+        assert!(found.iterations < 20, "{}", found.iterations);
     }
 
     #[test]

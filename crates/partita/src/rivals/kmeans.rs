@@ -5,7 +5,7 @@
 //! the product alone.
 
 use super::parts::unit_rows;
-use super::{Head, Method, Table, Trained};
+use super::{Head, Method, Table, Trained, UNWATCHED, Watch};
 use crate::error::{Result, require};
 use crate::linear::{kernel, vector};
 use crate::report::{Observer, StopReason};
@@ -100,9 +100,9 @@ impl Method for KMeans {
     fn train(&self, table: Table<'_>, seed: u64, observer: &dyn Observer) -> Result<Trained<Centres>> {
         let normalised = self.spherical.then(|| unit_rows(table));
         let table = normalised.as_ref().map_or(table, |x| Table { x, ..table });
-        super::best_of("K-means", self.restarts, observer, |restart| {
+        super::best_of("K-means", self.restarts, observer, |restart, watch| {
             let seeds = plus_plus(table, self.k, &mut stream(seed, Stream::Seeds, restart as u64));
-            let Lloyd { centres, inertia, iterations, stop, .. } = self.lloyd(table, seeds);
+            let Lloyd { centres, inertia, iterations, stop, .. } = self.lloyd_watched(table, seeds, watch);
             let head = Centres::new(centres, table.m);
             Ok(Trained { head, loss: inertia, losses: vec![inertia], iterations, stop })
         })
@@ -127,11 +127,20 @@ pub struct Lloyd {
 impl KMeans {
     /// Lloyd's iterations from these centres. A centre that loses all rows moves to the row that is farthest from its own.
     pub fn lloyd(&self, table: Table<'_>, centres: Vec<f32>) -> Lloyd {
+        self.lloyd_watched(table, centres, UNWATCHED)
+    }
+
+    /// The same, until it is told to stop.
+    pub(super) fn lloyd_watched(&self, table: Table<'_>, centres: Vec<f32>, watch: Watch<'_>) -> Lloyd {
         let mut state = State::new(table, centres, self.spherical);
         let enough = self.tolerance * mean_variance(table);
         let mut stop = StopReason::Finished;
         let mut iterations = 0;
         while iterations < self.max_iterations && stop == StopReason::Finished {
+            if !watch(iterations as f64 / self.max_iterations as f64) {
+                stop = StopReason::Interrupted;
+                break;
+            }
             iterations += 1;
             let moved = state.move_centres();
             if state.assign() == 0 || (enough > 0.0 && moved <= enough) {

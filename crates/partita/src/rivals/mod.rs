@@ -173,21 +173,36 @@ fn prepared(
     Ok((preparation, all))
 }
 
+/// Told what share of a restart's iterations is done; answers whether to go on.
+type Watch<'a> = &'a dyn Fn(f64) -> bool;
+
+/// Goes on whatever happens.
+const UNWATCHED: Watch<'static> = &|_| true;
+
 /// The restart with the lowest loss. If the observer asks to stop, the best so far.
 fn best_of<H>(
     stage: &'static str,
     restarts: usize,
     observer: &dyn Observer,
-    start: impl Fn(usize) -> Result<Trained<H>>,
+    start: impl Fn(usize, Watch<'_>) -> Result<Trained<H>>,
 ) -> Result<Trained<H>> {
     let mut best: Option<Trained<H>> = None;
-    let mut losses = Vec::with_capacity(restarts);
+    let mut losses: Vec<f64> = Vec::with_capacity(restarts);
     for restart in 0..restarts {
-        let done = restart as f64 / restarts as f64;
-        if observer.progress(Progress { stage, done, loss: losses.last().copied() }) == Flow::Stop {
+        let loss = losses.last().copied();
+        let watch = |share: f64| {
+            let done = (restart as f64 + share) / restarts as f64;
+            observer.progress(Progress { stage, done, loss }) == Flow::Continue
+        };
+        if !watch(0.0) {
             break;
         }
-        let found = start(restart)?;
+        let found = start(restart, &watch)?;
+        // What was cut short is worth keeping only if nothing was finished before it.
+        if found.stop == StopReason::Interrupted {
+            best = best.or(Some(found));
+            break;
+        }
         losses.push(found.loss);
         if best.as_ref().is_none_or(|best| found.loss < best.loss) {
             best = Some(found);
@@ -195,7 +210,7 @@ fn best_of<H>(
     }
     let best = best.ok_or(Error::Interrupted)?;
     let stop = if losses.len() < restarts { StopReason::Interrupted } else { best.stop };
-    Ok(Trained { losses, stop, ..best })
+    Ok(Trained { losses: if losses.is_empty() { vec![best.loss] } else { losses }, stop, ..best })
 }
 
 fn at_least_one(name: &'static str, value: usize) -> Result<()> {

@@ -4,7 +4,7 @@
 //! centres are weighted means. γ → 0 is K-means.
 
 use super::kmeans::plus_plus;
-use super::{Head, Method, Table, Trained};
+use super::{Head, Method, Table, Trained, UNWATCHED, Watch};
 use crate::error::{Result, require};
 use crate::linear::{kernel, vector};
 use crate::report::{Observer, StopReason};
@@ -94,9 +94,9 @@ impl Method for SoftKMeans {
     }
 
     fn train(&self, table: Table<'_>, seed: u64, observer: &dyn Observer) -> Result<Trained<SoftCentres>> {
-        let start = |restart: usize| {
+        let start = |restart: usize, watch: Watch<'_>| {
             let seeds = plus_plus(table, self.k, &mut stream(seed, Stream::Seeds, restart as u64));
-            Ok(self.descend(table, seeds))
+            Ok(self.descend_watched(table, seeds, watch))
         };
         super::best_of("soft K-means", self.restarts, observer, start)
     }
@@ -105,11 +105,20 @@ impl Method for SoftKMeans {
 impl SoftKMeans {
     /// Iterate from these centres, row-major `[k, m]`.
     pub fn descend(&self, table: Table<'_>, centres: Vec<f32>) -> Trained<SoftCentres> {
+        self.descend_watched(table, centres, UNWATCHED)
+    }
+
+    /// The same, until it is told to stop.
+    fn descend_watched(&self, table: Table<'_>, centres: Vec<f32>, watch: Watch<'_>) -> Trained<SoftCentres> {
         let mut head = SoftCentres::new(centres, table.m, self.gamma);
         let (mut loss, mut next) = step(&head, table);
         let mut stop = StopReason::Finished;
         let mut iterations = 0;
         while iterations < self.max_iterations && stop == StopReason::Finished {
+            if !watch(iterations as f64 / self.max_iterations as f64) {
+                stop = StopReason::Interrupted;
+                break;
+            }
             iterations += 1;
             head = SoftCentres::new(next, table.m, self.gamma);
             let (lower, centres) = step(&head, table);
