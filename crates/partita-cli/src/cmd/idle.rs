@@ -33,7 +33,10 @@ pub fn refuse_of_method(method: &MethodArgs) -> Result<()> {
     }
     if method.loss != Loss::Strong {
         let labels = [("--exact-labels", method.exact_labels), ("--em-iterations", em)];
-        refuse(&labels, "for this loss, which is labelled in its own way or not at all; it is for --loss strong")?;
+        refuse(
+            &labels,
+            "for this loss, which is labelled in its own way or not at all; it is for --loss strong",
+        )?;
     }
     if method.loss == Loss::Hinge {
         refuse(&[("--lambda", method.lambda.is_some())], "for --loss hinge, which has no such weight")?;
