@@ -5,7 +5,7 @@ use clap_complete::Shell;
 use partita::compare::Contender;
 use partita::linear::{Dims, Init, Loss, Prepare, Refresh};
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Independent starts of a fit, if nothing else is said.
 pub const RESTARTS: usize = 8;
@@ -74,6 +74,13 @@ pub struct ReadArgs {
     /// Threads [default: all cores]
     #[arg(long, short = 't', value_name = "T")]
     pub threads: Option<usize>,
+}
+
+impl ReadArgs {
+    /// The feature files and what else a command reads.
+    pub fn inputs<'a>(&'a self, others: &[Option<&'a Path>]) -> Vec<&'a Path> {
+        self.data.iter().map(PathBuf::as_path).chain(others.iter().copied().flatten()).collect()
+    }
 }
 
 /// The methods of a comparison, a line each.
@@ -236,6 +243,15 @@ pub struct FitArgs {
     #[cfg(feature = "deep")]
     #[command(flatten)]
     pub deep: DeepArgs,
+}
+
+impl FitArgs {
+    /// All files that a fit reads, but for the model of `--like`, which the new one may replace.
+    pub fn inputs(&self) -> Vec<&Path> {
+        let others = [&self.truth, &self.known, &self.weights].map(Option::as_deref);
+        let prior = self.prior.as_deref().map(Path::new).filter(|path| path.is_file());
+        self.read.inputs(&[&others[..], &[prior]].concat())
+    }
 }
 
 /// Options of a fit of images.

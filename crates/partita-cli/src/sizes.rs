@@ -17,6 +17,11 @@ pub struct Balanced {
 }
 
 impl SizeArgs {
+    /// Whether any size was asked for.
+    pub fn any(&self) -> bool {
+        self.balance.is_some() || self.min_size.is_some() || self.max_size.is_some()
+    }
+
     /// Fewest and most rows of a cluster, if any limit was given.
     fn limits(&self, n: usize) -> Option<(usize, usize)> {
         if self.min_size.is_none() && self.max_size.is_none() {

@@ -12,9 +12,8 @@ use partita_study::table::{Table, words};
 
 pub fn run(args: &CompareArgs) -> Result<()> {
     let contenders = contenders(&args.methods)?;
-    if let Some(path) = &args.output {
-        outputs::writable(path)?;
-    }
+    let inputs = args.read.inputs(&[args.truth.as_deref()]);
+    outputs::check_files(args.output.as_deref().as_slice(), &inputs)?;
     let terminal = Terminal::new(args.format != Format::Json || args.output.is_some())?;
     let opened = Opened::new(&args.read)?;
     let rows = opened.rows()?;

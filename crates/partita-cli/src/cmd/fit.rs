@@ -31,7 +31,11 @@ pub fn run(args: &FitArgs) -> Result<()> {
     if let Some(net) = args.deep.net {
         return super::deep::run(args, net);
     }
-    outputs::check(args.output.as_deref(), args.labels_out.as_deref(), args.proba_out.as_deref())?;
+    let (labels, proba) = (args.labels_out.as_deref(), args.proba_out.as_deref());
+    outputs::check(args.output.as_deref(), labels, proba, &args.inputs())?;
+    // A new model may take the place of the one it is like; labels and probabilities may not.
+    let tables: Vec<&Path> = [labels, proba].into_iter().flatten().collect();
+    outputs::apart(&tables, args.like.as_deref().as_slice())?;
     let terminal = Terminal::new(!args.json)?;
     let opened = Opened::new(&args.read)?;
     let rows = opened.rows()?;

@@ -22,7 +22,7 @@ pub fn run(args: &PredictArgs) -> Result<()> {
     let terminal = Terminal::new(false)?;
     let (labels, proba) =
         if args.proba { (None, args.output.as_deref()) } else { (args.output.as_deref(), None) };
-    outputs::check(None, labels, proba)?;
+    outputs::check(None, labels, proba, &args.read.inputs(&[Some(&args.model)]))?;
     let model = ModelFile::read(&args.model)?.model;
     let opened = Opened::new(&args.read)?;
     let rows = opened.rows()?;
