@@ -84,3 +84,18 @@ fn weights_are_taken_one_for_each_row() {
     let report = lab.json("fit x.npy -k 2 --weights w.csv --truth truth.npy");
     assert_eq!(number(&report, "/metrics/acc"), 1.0);
 }
+
+#[test]
+fn files_whose_rows_differ_are_not_joined() {
+    let lab = Lab::new();
+    let rows = |names: [&str; 4]| names.map(|name| format!("{name},{},2\n", name.len())).concat();
+    lab.write("a.csv", format!("name,a,b\n{}", rows(["p", "qq", "rrr", "ssss"])));
+    lab.write("b.csv", format!("name,c,d\n{}", rows(["p", "qq", "ssss", "rrr"])));
+    lab.write("short.csv", "name,c,d\np,1,2\nqq,3,4\n");
+    lab.write("plain.csv", "c,d\n1,2\n3,4\n5,6\n7,8\n");
+    let words = ["row 2 is 'rrr' in a.csv", "'ssss' in b.csv", "same order"];
+    lab.refused(3, "fit a.csv b.csv -k 2", &words);
+    lab.refused(3, "fit a.csv plain.csv b.csv -k 2", &words);
+    lab.refused(3, "fit a.csv short.csv -k 2", &["a.csv has 4 rows", "short.csv has 2"]);
+    lab.succeed("fit a.csv plain.csv -k 2 -r 1");
+}
