@@ -99,3 +99,26 @@ fn files_whose_rows_differ_are_not_joined() {
     lab.refused(3, "fit a.csv short.csv -k 2", &["a.csv has 4 rows", "short.csv has 2"]);
     lab.succeed("fit a.csv plain.csv -k 2 -r 1");
 }
+
+#[test]
+fn files_of_other_widths_than_those_of_the_fit_are_refused() {
+    let lab = Lab::new();
+    let (rows, _) = gaussian_mixture(&[30, 30, 30], 5, 12.0, 4);
+    let part = |from: usize, to: usize| -> Vec<f32> {
+        rows.chunks_exact(5).flat_map(|row| row[from..to].to_vec()).collect()
+    };
+    lab.npy("a.npy", &part(0, 2), 2);
+    lab.npy("b.npy", &part(2, 5), 3);
+    lab.npy("all.npy", &rows, 5);
+    lab.succeed("fit a.npy b.npy -k 3 -r 1 -o m.safetensors --labels-out l.csv");
+    for command in [
+        "predict m.safetensors b.npy a.npy",
+        "explain m.safetensors b.npy a.npy --row 0",
+        "update m.safetensors b.npy a.npy",
+        "fit b.npy a.npy -k 3 --like m.safetensors",
+    ] {
+        lab.refused(3, command, &["[2, 3]", "[3, 2]", "order"]);
+    }
+    lab.succeed("predict m.safetensors all.npy -o again.csv");
+    assert_eq!(lab.read("l.csv"), lab.read("again.csv"));
+}

@@ -26,6 +26,7 @@ pub fn run(args: &PredictArgs) -> Result<()> {
     let model = ModelFile::read(&args.model)?.model;
     let opened = Opened::new(&args.read)?;
     let rows = opened.rows()?;
+    model.check_widths(&rows.widths()).with_context(|| args.model.display().to_string())?;
     on_threads(args.read.threads, || {
         let interruptible = Interruptible { rows: &rows, terminal: &terminal };
         let done = || -> Result<()> {
