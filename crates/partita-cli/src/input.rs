@@ -82,7 +82,11 @@ fn same_rows(files: &[Features], paths: &[PathBuf]) -> Result<()> {
 pub fn labels_of(path: &Path, n: usize) -> Result<Labels> {
     let labels = read_labels(path)?;
     if labels.values.len() != n {
-        bail!("{} has {} labels but the data has {n} rows", path.display(), labels.values.len());
+        bail!(
+            "{} has {} labels but the data has {n} rows (a blank line is the unknown label of a row)",
+            path.display(),
+            labels.values.len()
+        );
     }
     Ok(labels)
 }

@@ -56,6 +56,10 @@ fn known_labels_name_the_clusters() {
     let column: String = truth.iter().enumerate().map(cell).collect();
     lab.write("known.csv", format!("label\n{column}0\n"));
     lab.refused(3, "fit x.npy -k 3 --known known.csv", &["known.csv", "301 labels", "300 rows"]);
+    // The last rows are unknown, so that the file ends in blank lines.
+    lab.write("known.csv", format!("label\n{column}"));
+    lab.succeed("fit x.npy -k 3 --known known.csv --labels-out l.npy");
+    assert_eq!(lab.numbers("l.npy"), truth);
     lab.labels("known.npy", truth.iter().enumerate().map(|(i, &l)| if i % 5 == 0 { l as i32 } else { -1 }));
     lab.succeed("fit x.npy -k 3 --known known.npy --labels-out l.npy");
     assert_eq!(lab.numbers("l.npy"), truth);
