@@ -31,9 +31,11 @@ pub fn run(args: &CompareArgs) -> Result<()> {
         let truth = truth.as_ref().map(|t| &*t.values);
         let found = compare(&input, truth, &contenders, &setting, &seeds, &terminal)?;
         terminal.finish();
-        if found.methods.iter().all(|m| m.failure.is_some()) {
-            bail!("no method could be run; {}", failure(&found.methods[0]).unwrap_or_default());
+        let failures: Vec<String> = found.methods.iter().filter_map(failure).collect();
+        if failures.len() == found.methods.len() {
+            bail!("no method could be run; {}", failures.join("; "));
         }
+        failures.iter().for_each(|failure| eprintln!("note: {failure}"));
         write(args, &found)
     })?
 }
