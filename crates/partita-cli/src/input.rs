@@ -21,8 +21,10 @@ impl Opened {
             id_column: args.id_column.clone(),
             ..OpenOptions::default()
         };
-        let files: Vec<Features> =
-            args.data.iter().map(|path| open(path, &options)).collect::<Result<_, _>>()?;
+        // Text is parsed by all threads that there are, so that it is read where the number asked for holds.
+        let files: Vec<Features> = on_threads(args.threads, || {
+            args.data.iter().map(|path| open(path, &options)).collect::<Result<_, _>>()
+        })??;
         for (file, path) in files.iter().zip(&args.data) {
             for note in file.notes() {
                 eprintln!("note: {}: {note}", path.display());
