@@ -5,10 +5,12 @@ use clap_complete::Shell;
 use partita::compare::Contender;
 use partita::linear::{Dims, Init, Loss, Prepare, Refresh};
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Independent starts of a fit, if nothing else is said.
 pub const RESTARTS: usize = 8;
+/// Most starts of a fit.
+const MOST_RESTARTS: usize = 10_000;
 /// EM iterations of a batch, if nothing else is said.
 pub const EM_ITERATIONS: usize = 5;
 /// Memory for rows, if nothing else is said: `1G`.
@@ -76,6 +78,13 @@ pub struct ReadArgs {
     pub threads: Option<usize>,
 }
 
+impl ReadArgs {
+    /// The feature files and what else a command reads.
+    pub fn inputs<'a>(&'a self, others: &[Option<&'a Path>]) -> Vec<&'a Path> {
+        self.data.iter().map(PathBuf::as_path).chain(others.iter().copied().flatten()).collect()
+    }
+}
+
 /// The methods of a comparison, a line each.
 fn catalogue() -> String {
     let lines = Contender::all().map(|(name, _, what)| format!("  {name:<18} {what}\n"));
@@ -102,13 +111,13 @@ pub struct CompareArgs {
     )]
     pub methods: Vec<String>,
     /// Runs of each method, each with a seed of its own
-    #[arg(long, default_value_t = 6, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..))]
+    #[arg(long, default_value_t = 6, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=10_000))]
     pub seeds: usize,
     /// The first seed
     #[arg(long, short, default_value_t = 0, value_name = "S")]
     pub seed: u64,
     /// Independent starts of each run, for methods that choose among them by their own loss
-    #[arg(long, short, default_value_t = 8, value_name = "R")]
+    #[arg(long, short, default_value_t = 8, value_name = "R", value_parser = restarts)]
     pub restarts: usize,
     /// Passes over the rows, for the losses of the linear model [default: about 312 steps]
     #[arg(long)]
@@ -147,7 +156,7 @@ pub struct ChooseArgs {
     #[arg(long, default_value_t = 5)]
     pub splits: usize,
     /// Independent starts of every fit
-    #[arg(long, short, default_value_t = 4, value_name = "R")]
+    #[arg(long, short, default_value_t = 4, value_name = "R", value_parser = restarts)]
     pub restarts: usize,
     /// Seed of all random choices
     #[arg(long, short, default_value_t = 0, value_name = "S")]
@@ -206,7 +215,7 @@ pub struct FitArgs {
     #[arg(long, value_name = "FILE.npy", value_hint = ValueHint::FilePath)]
     pub proba_out: Option<PathBuf>,
     /// Independent starts, trained together; the one with the lowest loss is kept
-    #[arg(long, short, default_value_t = RESTARTS, value_name = "R")]
+    #[arg(long, short, default_value_t = RESTARTS, value_name = "R", value_parser = restarts)]
     pub restarts: usize,
     /// Seed of all random choices: the same seed gives the same bits
     #[arg(long, short, default_value_t = 0, value_name = "S")]
@@ -236,6 +245,15 @@ pub struct FitArgs {
     #[cfg(feature = "deep")]
     #[command(flatten)]
     pub deep: DeepArgs,
+}
+
+impl FitArgs {
+    /// All files that a fit reads, but for the model of `--like`, which the new one may replace.
+    pub fn inputs(&self) -> Vec<&Path> {
+        let others = [&self.truth, &self.known, &self.weights].map(Option::as_deref);
+        let prior = self.prior.as_deref().map(Path::new).filter(|path| path.is_file());
+        self.read.inputs(&[&others[..], &[prior]].concat())
+    }
 }
 
 /// Options of a fit of images.
@@ -591,6 +609,15 @@ fn dims(text: &str) -> Result<Dims, String> {
         "auto" => Ok(Dims::Auto),
         "full" => Ok(Dims::Full),
         _ => text.parse().map(Dims::Exactly).map_err(|_| "write auto, full or a number".to_owned()),
+    }
+}
+
+/// A number of starts. All are in memory together, so that a slip of the finger would fill it.
+fn restarts(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(starts) if starts <= MOST_RESTARTS => Ok(starts),
+        Err(_) if !text.bytes().all(|b| b.is_ascii_digit()) => Err("a whole number is needed".to_owned()),
+        _ => Err(format!("at most {MOST_RESTARTS} starts are trained together; 8 to 64 are usual")),
     }
 }
 

@@ -42,6 +42,18 @@ fn without_truth_a_comparison_reports_what_needs_none() {
 }
 
 #[test]
+fn methods_that_fail_are_told_in_every_form() {
+    let lab = blobs();
+    for format in ["md", "csv", "json", "html"] {
+        let command = format!("compare x.npy -k 4 --epochs 0 --seeds 1 --format {format} --methods");
+        let output = lab.run(&format!("{command} ours,kmeans"));
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success() && message.contains("ours could not be run"), "{format}: {message}");
+        lab.refused(3, &format!("{command} ours,rim"), &["no method", "ours could not", "rim could not"]);
+    }
+}
+
+#[test]
 fn the_number_of_blobs_is_chosen_and_drawn() {
     let lab = blobs();
     let text = lab.succeed("choose-k x.npy --range 2..6 --splits 3 --restarts 2 --picture curve.svg");

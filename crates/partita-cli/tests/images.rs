@@ -227,6 +227,10 @@ fn outputs_are_checked_before_training() {
         lab.refused(3, &fit(&twice), &["m.safetensors", "two outputs"]);
     }
     lab.refused(3, &fit("--truth none.csv -o m.safetensors"), &["label"]);
+    lab.refused(3, &fit("--metrics d-images-idx3-ubyte"), &["d-images-idx3-ubyte", "would be lost"]);
+    lab.write("w.safetensors", "");
+    let same = fit("--init-weights w.safetensors --backbone-out ./w.safetensors");
+    lab.refused(3, &same, &["w.safetensors", "would be lost"]);
     lab.refused(3, &fit("--metrics m.jsonl --lambda -1"), &["lambda"]);
     assert_eq!(lab.read("m.jsonl"), b"of an older run");
     assert!(!lab.exists("m.safetensors"));

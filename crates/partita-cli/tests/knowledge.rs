@@ -56,6 +56,10 @@ fn known_labels_name_the_clusters() {
     let column: String = truth.iter().enumerate().map(cell).collect();
     lab.write("known.csv", format!("label\n{column}0\n"));
     lab.refused(3, "fit x.npy -k 3 --known known.csv", &["known.csv", "301 labels", "300 rows"]);
+    // The last rows are unknown, so that the file ends in blank lines.
+    lab.write("known.csv", format!("label\n{column}"));
+    lab.succeed("fit x.npy -k 3 --known known.csv --labels-out l.npy");
+    assert_eq!(lab.numbers("l.npy"), truth);
     lab.labels("known.npy", truth.iter().enumerate().map(|(i, &l)| if i % 5 == 0 { l as i32 } else { -1 }));
     lab.succeed("fit x.npy -k 3 --known known.npy --labels-out l.npy");
     assert_eq!(lab.numbers("l.npy"), truth);
@@ -94,4 +98,42 @@ fn weights_are_taken_one_for_each_row() {
     lab.write("w.csv", "1.5\n".repeat(100));
     let report = lab.json("fit x.npy -k 2 --weights w.csv --truth truth.npy");
     assert_eq!(number(&report, "/metrics/acc"), 1.0);
+}
+
+#[test]
+fn files_whose_rows_differ_are_not_joined() {
+    let lab = Lab::new();
+    let rows = |names: [&str; 4]| names.map(|name| format!("{name},{},2\n", name.len())).concat();
+    lab.write("a.csv", format!("name,a,b\n{}", rows(["p", "qq", "rrr", "ssss"])));
+    lab.write("b.csv", format!("name,c,d\n{}", rows(["p", "qq", "ssss", "rrr"])));
+    lab.write("short.csv", "name,c,d\np,1,2\nqq,3,4\n");
+    lab.write("plain.csv", "c,d\n1,2\n3,4\n5,6\n7,8\n");
+    let words = ["row 2 is 'rrr' in a.csv", "'ssss' in b.csv", "same order"];
+    lab.refused(3, "fit a.csv b.csv -k 2", &words);
+    lab.refused(3, "fit a.csv plain.csv b.csv -k 2", &words);
+    lab.refused(3, "fit a.csv short.csv -k 2", &["a.csv has 4 rows", "short.csv has 2"]);
+    lab.succeed("fit a.csv plain.csv -k 2 -r 1");
+}
+
+#[test]
+fn files_of_other_widths_than_those_of_the_fit_are_refused() {
+    let lab = Lab::new();
+    let (rows, _) = gaussian_mixture(&[30, 30, 30], 5, 12.0, 4);
+    let part = |from: usize, to: usize| -> Vec<f32> {
+        rows.chunks_exact(5).flat_map(|row| row[from..to].to_vec()).collect()
+    };
+    lab.npy("a.npy", &part(0, 2), 2);
+    lab.npy("b.npy", &part(2, 5), 3);
+    lab.npy("all.npy", &rows, 5);
+    lab.succeed("fit a.npy b.npy -k 3 -r 1 -o m.safetensors --labels-out l.csv");
+    for command in [
+        "predict m.safetensors b.npy a.npy",
+        "explain m.safetensors b.npy a.npy --row 0",
+        "update m.safetensors b.npy a.npy",
+        "fit b.npy a.npy -k 3 --like m.safetensors",
+    ] {
+        lab.refused(3, command, &["[2, 3]", "[3, 2]", "order"]);
+    }
+    lab.succeed("predict m.safetensors all.npy -o again.csv");
+    assert_eq!(lab.read("l.csv"), lab.read("again.csv"));
 }

@@ -75,6 +75,11 @@ fn numbers_of_clusters_that_cannot_be_are_refused() {
     lab.refused(BAD_INPUT, "fit x.npy -k 2 --restarts 0", &["restarts = 0", "at least 1"]);
     lab.refused(BAD_INPUT, "fit x.npy -k 2 --threads 0", &["--threads 0", "at least 1"]);
     lab.refused(BAD_INPUT, "fit x.npy -k 2 --gamma -1", &["gamma = -1", "0 or more"]);
+    for command in ["fit x.npy -k 2", "compare x.npy -k 2", "choose-k x.npy"] {
+        for many in ["100000000000", "99999999999999999999999"] {
+            lab.refused(USAGE, &format!("{command} -r {many}"), &["--restarts", "at most 10000"]);
+        }
+    }
     lab.refused(USAGE, "fit x.npy -k 2 --memory lots", &["500M"]);
     lab.refused(USAGE, "fit x.npy -k 2 --loss magic", &["strong, weak, mi"]);
 }

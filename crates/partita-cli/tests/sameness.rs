@@ -8,8 +8,11 @@ use arrow_array::{ArrayRef, Float32Array, RecordBatch};
 use lab::{Lab, csv_text};
 use parquet::arrow::ArrowWriter;
 use partita_data::{DIGITS_FEATURES, digits};
-use std::fs::File;
+use std::fs::{self, File};
+use std::process::Stdio;
 use std::sync::Arc;
+use std::thread::sleep;
+use std::time::Duration;
 
 const FIT: &str = "-k 10 --restarts 2 -o m.safetensors --labels-out l.csv";
 
@@ -44,6 +47,22 @@ fn threads_and_memory_do_not_change_a_bit() {
     assert_eq!(fitted(&lab, "x.npy --threads 2 --memory 1K"), expected);
     assert_eq!(fitted(&lab, "x.npy --threads 1 --memory 0"), expected);
     assert_ne!(fitted(&lab, "x.npy --seed 4").0, expected.0, "the seed should matter");
+}
+
+/// Threads that a reader starts beside those of the fit stay to the end, in the number that the variable says.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_table_is_read_by_the_threads_asked_for() {
+    let lab = Lab::new();
+    lab.write("x.csv", csv_text(&digits().0, DIGITS_FEATURES));
+    let mut command = lab.command("fit x.csv -k 10 --threads 1");
+    let mut child = command.env("RAYON_NUM_THREADS", "37").stdout(Stdio::null()).spawn().unwrap();
+    let (tasks, mut most) = (format!("/proc/{}/task", child.id()), 0);
+    while child.try_wait().unwrap().is_none() {
+        most = most.max(fs::read_dir(&tasks).map_or(0, Iterator::count));
+        sleep(Duration::from_millis(1));
+    }
+    assert!((1..37).contains(&most), "{most} threads");
 }
 
 #[test]

@@ -55,6 +55,26 @@ fn limits_on_sizes_hold_in_rows_and_in_shares() {
 }
 
 #[test]
+fn limits_that_every_clustering_meets_are_no_obstacle() {
+    let lab = Lab::with_rows(&gaussian_mixture(&[30, 30, 30], 4, 12.0, 2), 4);
+    assert_eq!(sizes(&lab.json("fit x.npy -k 3 --max-size 1000 -o m.safetensors")), [30; 3]);
+    lab.succeed("predict m.safetensors x.npy --max-size 1000");
+    // 0.14 · 50 is a little more than 7 in binary.
+    let lab = Lab::with_rows(&gaussian_mixture(&[50], 4, 12.0, 2), 4);
+    assert!(sizes(&lab.json("fit x.npy -k 7 --min-size 0.14")).iter().all(|s| *s >= 7));
+    lab.refused(3, "fit x.npy -k 7 --min-size 1e300", &["50 rows", "7 clusters"]);
+}
+
+#[test]
+fn probabilities_have_no_sizes() {
+    let lab = Lab::with_rows(&gaussian_mixture(&[30, 30], 4, 12.0, 2), 4);
+    lab.succeed("fit x.npy -k 2 -r 1 -o m.safetensors");
+    for sizes in ["--balance exact", "--min-size 3", "--max-size 0.9"] {
+        lab.refused(3, &format!("predict m.safetensors x.npy --proba {sizes}"), &["--proba", "--balance"]);
+    }
+}
+
+#[test]
 fn a_refit_and_an_update_keep_the_numbers_of_clusters() {
     let (rows, labels) = gaussian_mixture(&[300; 5], 6, 10.0, 3);
     let lab = Lab::with_rows(&(rows.clone(), labels), 6);

@@ -57,6 +57,58 @@ fn outputs_of_an_unknown_kind_are_refused_before_the_fit() {
     lab.refused(BAD_INPUT, "demo -o picture.svg", &[".png"]);
 }
 
+#[test]
+fn outputs_never_take_the_place_of_an_input() {
+    let lab = blobs();
+    let rows = gaussian_mixture(&[30, 30], 4, 12.0, 1).0;
+    lab.write("data.csv", lab::csv_text(&rows, 4));
+    lab.write("tt.csv", "label\n".to_owned() + &"0\n1\n".repeat(30));
+    lab.write("prior.csv", "0.5,0.5\n");
+    lab.write("w.csv", "1\n".repeat(60));
+    lab.succeed("fit x.npy -k 2 -o m.safetensors");
+    for (arguments, lost) in [
+        ("fit data.csv -k 2 --labels-out data.csv", "data.csv"),
+        ("fit data.csv -k 2 --labels-out ./data.csv", "data.csv"),
+        ("fit x.npy -k 2 --proba-out x.npy", "x.npy"),
+        ("fit m.safetensors -k 2 -o m.safetensors", "m.safetensors"),
+        ("fit x.npy -k 2 --truth tt.csv --labels-out tt.csv", "tt.csv"),
+        ("fit x.npy -k 2 --known tt.csv --labels-out tt.csv", "tt.csv"),
+        ("fit x.npy -k 2 --weights w.csv --labels-out w.csv", "w.csv"),
+        ("fit x.npy -k 2 --prior prior.csv --labels-out prior.csv", "prior.csv"),
+        ("predict m.safetensors data.csv -o data.csv", "data.csv"),
+        ("predict m.safetensors x.npy --proba -o x.npy", "x.npy"),
+        ("update m.safetensors data.csv --labels-out data.csv", "data.csv"),
+        ("compare data.csv -k 2 --methods kmeans -o data.csv", "data.csv"),
+        ("compare x.npy -k 2 --truth tt.csv --methods kmeans -o tt.csv", "tt.csv"),
+        ("choose-k data.csv --range 2..3 -o data.csv", "data.csv"),
+        ("choose-k data.csv --range 2..3 --picture data.csv", "data.csv"),
+    ] {
+        lab.refused(BAD_INPUT, arguments, &[lost, "would be lost", "another file"]);
+    }
+    std::os::unix::fs::symlink("data.csv", lab.path("link.csv")).unwrap();
+    lab.refused(BAD_INPUT, "fit data.csv -k 2 --labels-out link.csv", &["link.csv", "would be lost"]);
+}
+
+#[test]
+fn outputs_never_take_each_others_place() {
+    let lab = blobs();
+    for arguments in [
+        "fit x.npy -k 2 --labels-out l.npy --proba-out ./l.npy",
+        "choose-k x.npy --range 2..3 -o same.svg --picture same.svg",
+    ] {
+        lab.refused(BAD_INPUT, arguments, &["two outputs", "its own file"]);
+    }
+}
+
+#[test]
+fn a_model_is_replaced_where_that_is_meant() {
+    let lab = blobs();
+    lab.succeed("fit x.npy -k 2 -r 1 -o m.safetensors");
+    lab.succeed("update m.safetensors x.npy");
+    lab.succeed("update m.safetensors x.npy -o m.safetensors");
+    lab.succeed("fit x.npy -k 2 -r 1 --like m.safetensors -o m.safetensors");
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_device_behind_standard_output_is_told() {

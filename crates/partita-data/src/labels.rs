@@ -14,6 +14,9 @@ pub(crate) const LABEL_COLUMNS: [&str; 7] =
     ["label", "labels", "class", "cluster", "target", "y", "category"];
 const ADVICE: &str = "labels are whole numbers from 0, or text; -1 or an empty cell means unknown";
 
+const NO_NUMBER: &str = "those before it are numbers; make all of them numbers or all words (empty, NA, N/A, nan, null and ? mean unknown)";
+const NO_WORD: &str = "those before it are words; make all of them numbers or all words (empty, NA, N/A, nan, null, ? and -1 mean unknown)";
+
 /// The class of every row.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Labels {
@@ -34,7 +37,9 @@ impl Labels {
 
 /// Read labels from a `.npy` vector, a column of a text or Parquet table, or an idx file.
 ///
-/// Of a table with several columns, the one called label, class, cluster, target or y is taken, otherwise the last.
+/// Of a table with several columns, the one called label, class, cluster, target or y is taken, otherwise the last. Labels
+/// are all numbers or all words; an empty cell, NA, N/A, nan, null, ? and -1 mean unknown. In a single column a blank line
+/// is an empty cell.
 pub fn read_labels(path: impl AsRef<Path>) -> Result<Labels> {
     let path = path.as_ref();
     let (file, format) = identify(path)?;
@@ -74,14 +79,42 @@ pub(crate) fn from_i64(path: &Path, values: Vec<i64>) -> Result<Labels> {
     }
 }
 
-/// Numbers where every cell is one, otherwise names.
+/// Cells that stand for an unknown label, besides those that are empty.
+const UNKNOWN: [&str; 6] = ["NA", "N/A", "nan", "NaN", "null", "?"];
+
+fn is_unknown(cell: &str) -> bool {
+    cell.is_empty() || UNKNOWN.contains(&cell)
+}
+
+/// Whether a cell is a label, be the others numbers or words.
+fn is_known(cell: &str) -> bool {
+    !is_unknown(cell) && cell != "-1"
+}
+
+/// The number in a cell. Words that Rust would take for numbers, such as infinity, are names.
+fn number(cell: &str) -> Option<f64> {
+    cell.parse().ok().filter(|_| cell.bytes().any(|b| b.is_ascii_digit()))
+}
+
+/// Numbers or names; a mixture of both is more likely a slip than meant.
 pub(crate) fn from_cells(path: &Path, cells: &[String]) -> Result<Labels> {
-    let number = |cell: &String| if cell.is_empty() { Some(f64::NAN) } else { cell.parse::<f64>().ok() };
-    if let Some(values) = cells.iter().map(number).collect::<Option<Vec<f64>>>() {
+    let known = || cells.iter().enumerate().filter(|(_, cell)| is_known(cell));
+    let mut numeric = known().map(|(row, cell)| (row, number(cell).is_some()));
+    let numbers = numeric.next().is_none_or(|(_, number)| number);
+    if let Some((row, _)) = numeric.find(|(_, number)| *number != numbers) {
+        let advice = if numbers { NO_NUMBER } else { NO_WORD };
+        return Err(DataError::Label {
+            path: path.to_owned(),
+            row,
+            value: format!("'{}'", cells[row]),
+            advice,
+        });
+    }
+    if numbers {
+        let values: Vec<f64> = cells.iter().map(|cell| number(cell).unwrap_or(f64::NAN)).collect();
         return from_f64(path, &values);
     }
-    let unknown = |cell: &str| cell.is_empty() || cell == "-1";
-    let mut names: Vec<String> = cells.iter().filter(|c| !unknown(c)).cloned().collect();
+    let mut names: Vec<String> = known().map(|(_, cell)| cell.clone()).collect();
     names.sort_unstable();
     names.dedup();
     let class = |cell: &String| names.binary_search(cell).map_or(-1, |k| k as i64);
@@ -119,25 +152,24 @@ pub(crate) fn from_array(path: &Path, encoding: Encoding, shape: &[u64], bytes: 
 
 fn from_text(path: &Path, file: &File) -> Result<Labels> {
     let map = mapped::map(path, file)?;
-    let text = &map[table::skip_preamble(&map)..];
-    let line = text.split(|&b| b == b'\n').next().unwrap_or_default();
-    let text = &*with_empty_cells(text, line);
-    let mut reader = csv::ReaderBuilder::new()
-        .has_headers(false)
-        .delimiter(table::delimiter(line))
-        .trim(csv::Trim::All)
-        .from_reader(text);
-    let mut records = reader.records().map(|r| r.map_err(|e| text_error(path, &e)));
-    let first = cells(records.next().transpose()?);
-    let second = records.next().transpose()?.map(|r| cells(Some(r)));
-    let column = label_column(&first).unwrap_or(first.len().saturating_sub(1));
-    let mut found = Vec::new();
-    if label_column(&first).is_none() && !table::is_header(&first, second.as_deref()) {
-        found.extend(first.get(column).cloned());
+    let text = Table::new(path, &map[table::skip_preamble(&map)..])?;
+    let (first, mut second) = text.first_two()?;
+    let (named, last) = (label_column(&first), first.len().saturating_sub(1));
+    let mut column = named.unwrap_or(last);
+    let mut found = text.column(column)?;
+    // An unknown label says nothing about the first line, so the next known one is asked.
+    if let Some(cell) = second.as_mut().and_then(|cells| cells.get_mut(column)) {
+        *cell = found.iter().skip(1).find(|cell| is_known(cell)).cloned().unwrap_or_default();
     }
-    found.extend(second.and_then(|mut s| s.get_mut(column).map(std::mem::take)));
-    for record in records {
-        found.push(record?.get(column).unwrap_or_default().to_owned());
+    let header =
+        table::is_header(&first, second.as_deref()) || named.is_some_and(|at| names_once(&first[at], &found));
+    if !header && column != last {
+        column = last;
+        found = text.column(column)?;
+    }
+    // The first label may be unknown, as any other.
+    if header && first.get(column).is_some_and(|cell| !is_unknown(cell)) {
+        found.remove(0);
     }
     if found.is_empty() {
         return Err(DataError::Empty { path: path.to_owned(), rows: 0, columns: first.len() as u64 });
@@ -145,22 +177,84 @@ fn from_text(path: &Path, file: &File) -> Result<Labels> {
     from_cells(path, &found)
 }
 
-/// Text whose blank lines are cells, where there is only one column: the label of that row is unknown. Blank lines at
-/// the end are not rows.
-fn with_empty_cells<'a>(text: &'a [u8], first_line: &[u8]) -> Cow<'a, [u8]> {
-    let text = text.trim_ascii_end();
-    let one_column = !first_line.iter().any(|b| b",;\t ".contains(b));
-    let blank = |line: &[u8]| line.trim_ascii().is_empty();
-    if !one_column || !text.split(|&b| b == b'\n').any(blank) {
+/// Whether the first cell is a header: as a label it would occur again, as `y` does among `y` and `n`.
+fn names_once(header: &str, column: &[String]) -> bool {
+    !column[1..].iter().any(|cell| cell.eq_ignore_ascii_case(header))
+}
+
+/// Text with its delimiter.
+struct Table<'a> {
+    path: &'a Path,
+    text: Cow<'a, [u8]>,
+    delimiter: u8,
+}
+
+impl<'a> Table<'a> {
+    fn new(path: &'a Path, text: &'a [u8]) -> Result<Self> {
+        let mut lines = text.split(|&b| b == b'\n').filter(|line| !is_blank(line));
+        let Some(line) = lines.next() else {
+            return Err(DataError::Empty { path: path.to_owned(), rows: 0, columns: 0 });
+        };
+        // Names of classes have spaces too: only numbers are split there.
+        let delimiter = match table::delimiter(line) {
+            b' ' if ![Some(line), lines.next()].into_iter().flatten().any(is_numbers) => b',',
+            found => found,
+        };
+        let table = Self { path, text: Cow::Borrowed(text), delimiter };
+        let text = match table.records().next().transpose()? {
+            Some(record) if record.len() == 1 => with_empty_cells(text),
+            _ => Cow::Borrowed(without_blank_end(text, delimiter)),
+        };
+        Ok(Self { text, ..table })
+    }
+
+    fn records(&self) -> impl Iterator<Item = Result<csv::StringRecord>> + '_ {
+        let reader = csv::ReaderBuilder::new()
+            .has_headers(false)
+            .delimiter(self.delimiter)
+            .trim(csv::Trim::All)
+            .from_reader(&*self.text);
+        reader.into_records().map(|record| record.map_err(|e| text_error(self.path, &e)))
+    }
+
+    fn first_two(&self) -> Result<(Vec<String>, Option<Vec<String>>)> {
+        let cells = |record: csv::StringRecord| record.iter().map(str::to_owned).collect();
+        let mut records = self.records().map(|record| record.map(cells));
+        Ok((records.next().transpose()?.unwrap_or_default(), records.next().transpose()?))
+    }
+
+    /// All cells of a column, the header among them.
+    fn column(&self, index: usize) -> Result<Vec<String>> {
+        let cell = |record: csv::StringRecord| record.get(index).unwrap_or_default().to_owned();
+        self.records().map(|record| record.map(cell)).collect()
+    }
+}
+
+fn is_blank(line: &[u8]) -> bool {
+    line.trim_ascii().is_empty()
+}
+
+/// Whether a line is numbers with spaces between them.
+fn is_numbers(line: &[u8]) -> bool {
+    let cells = std::str::from_utf8(line).map(str::split_whitespace);
+    cells.is_ok_and(|cells| cells.clone().count() > 1 && cells.clone().all(table::is_number))
+}
+
+/// A single column whose blank lines are cells: the label of that row is unknown. Only the end of the last line is no row.
+fn with_empty_cells(text: &[u8]) -> Cow<'_, [u8]> {
+    let text = text.strip_suffix(b"\n").unwrap_or(text);
+    if !text.split(|&b| b == b'\n').any(is_blank) {
         return Cow::Borrowed(text);
     }
     let lines: Vec<&[u8]> =
-        text.split(|&b| b == b'\n').map(|line| if blank(line) { b"\"\"" } else { line }).collect();
+        text.split(|&b| b == b'\n').map(|line| if is_blank(line) { b"\"\"" } else { line }).collect();
     Cow::Owned(lines.join(&b'\n'))
 }
 
-fn cells(record: Option<csv::StringRecord>) -> Vec<String> {
-    record.map(|r| r.iter().map(str::to_owned).collect()).unwrap_or_default()
+/// Several columns without the blank lines at their end. A tab there is an empty cell.
+fn without_blank_end(text: &[u8], delimiter: u8) -> &[u8] {
+    let blank: &[u8] = if delimiter == b' ' { b"\r\n" } else { b"\r\n " };
+    &text[..text.iter().rposition(|b| !blank.contains(b)).map_or(0, |at| at + 1)]
 }
 
 /// The column that names itself as the labels.

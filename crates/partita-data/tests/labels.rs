@@ -2,8 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+use arrow_array::{ArrayRef, Float64Array, RecordBatch};
+use parquet::arrow::ArrowWriter;
 use partita_data::{DataError, read_labels, read_vector};
+use std::fs::File;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 fn file(name: &str, content: impl AsRef<[u8]>) -> (tempfile::TempDir, PathBuf) {
     let directory = tempfile::tempdir().unwrap();
@@ -38,10 +42,79 @@ fn whole_numbers_of_any_type_are_labels() {
 
 #[test]
 fn a_blank_line_of_a_single_column_is_an_unknown_label() {
-    for text in ["label\n0\n\n2\n\n\n1\n", "0\r\n\r\n2\r\n\r\n\r\n1\r\n\r\n", "label\n0\n\"\"\n2\n\n-1\n1"] {
+    for text in ["label\n0\n\n2\n\n\n1\n", "0\r\n\r\n2\r\n\r\n\r\n1\r\n", "label\n0\n\"\"\n2\n\n-1\n1"] {
         let (_keep, path) = file("y.csv", text);
         assert_eq!(read_labels(path).unwrap().values, [0, -1, 2, -1, -1, 1], "{text:?}");
     }
+}
+
+#[test]
+fn blank_lines_at_either_end_of_a_single_column_are_unknown_labels() {
+    for text in ["\n0\n1\n\n\n", "label\n\n0\n1\n\n\n", "\r\n0\r\n1\r\n\r\n\r\n", "NA\n0\n1\n?\nnull\n"] {
+        let (_keep, path) = file("y.csv", text);
+        assert_eq!(read_labels(path).unwrap().values, [-1, 0, 1, -1, -1], "{text:?}");
+    }
+    // Among several columns a blank line is no row, and the last cell may be empty.
+    for text in ["\nid,label\na,0\n\nb,\n\n", "a\t0\nb\t", "a\t0\nb\t\n \n"] {
+        let (_keep, path) = file("y.csv", text);
+        assert_eq!(read_labels(path).unwrap().values, [0, -1], "{text:?}");
+    }
+    let (_keep, path) = file("y.csv", "\n\n");
+    assert!(matches!(read_labels(path), Err(DataError::Empty { .. })));
+}
+
+#[test]
+fn names_of_classes_may_have_spaces() {
+    let (_keep, path) = file("y.txt", "red apple\ngreen apple\nred pear\n");
+    let labels = read_labels(path).unwrap();
+    assert_eq!(labels.names.unwrap(), ["green apple", "red apple", "red pear"]);
+    for text in ["0.5 7\n0.25 8\n", "a b\n1 7\n2 8\n"] {
+        let (_keep, path) = file("y.txt", text);
+        assert_eq!(read_labels(path).unwrap().values, [7, 8], "{text}");
+    }
+}
+
+#[test]
+fn a_word_among_numbers_is_unknown_or_refused() {
+    for unknown in ["NA", "N/A", "nan", "NaN", "null", "?"] {
+        let (_keep, path) = file("y.csv", format!("10\n{unknown}\n2\n"));
+        assert_eq!(read_labels(path).unwrap().values, [10, -1, 2], "{unknown}");
+        let (_keep, path) = file("y.csv", format!("dog\n{unknown}\ncat\n-1\n"));
+        assert_eq!(read_labels(path).unwrap().values, [1, -1, 0, -1], "{unknown}");
+    }
+    for text in ["dog\n-1\ncat\n", "a,dog\nb,-1\nc,cat\n", "a,dog\nb,nan\nc,cat\n"] {
+        let (_keep, path) = file("y.csv", text);
+        assert_eq!(read_labels(path).unwrap().values, [1, -1, 0], "{text}");
+    }
+    for text in ["10\n-1\nl2\n2\n", "label\n10\n2\no\n", "cat\ndog\n3\n"] {
+        let (_keep, path) = file("y.csv", text);
+        let error = read_labels(path).unwrap_err();
+        assert!(matches!(error, DataError::Label { row: 2, .. }), "{error}");
+        assert!(error.to_string().contains("all words"), "{error}");
+    }
+}
+
+#[test]
+fn a_label_that_could_name_the_column_is_a_label_if_it_occurs_again() {
+    for text in ["y\nn\ny\n", "a,y\nb,n\nc,y\n", "y,y\nn,n\ny,y\n"] {
+        let (_keep, path) = file("y.csv", text);
+        assert_eq!(read_labels(path).unwrap().values, [1, 0, 1], "{text}");
+    }
+    // The other column shows that the first line is a header.
+    let (_keep, path) = file("y.csv", "y,score\ny,0.5\nn,0.25\ny,1\n");
+    assert_eq!(read_labels(path).unwrap().values, [1, 0, 1]);
+}
+
+#[test]
+fn large_labels_of_parquet_stay_apart() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("y.parquet");
+    let column: ArrayRef = Arc::new(Float64Array::from(vec![Some(16_777_216.0), Some(16_777_217.0), None]));
+    let batch = RecordBatch::try_from_iter([("label", column)]).unwrap();
+    let mut writer = ArrowWriter::try_new(File::create(&path).unwrap(), batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    assert_eq!(read_labels(path).unwrap().values, [16_777_216, 16_777_217, -1]);
 }
 
 #[test]

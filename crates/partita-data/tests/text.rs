@@ -32,8 +32,25 @@ fn odd_cells_are_named_by_line_and_column() {
     assert!(error.to_string().contains("column 2 ('b')"), "{error}");
     let error = fault("1,2\n3,\n");
     assert!(error.to_string().contains("line 2, column 2") && error.to_string().contains("empty"), "{error}");
-    let error = fault("1;2\n\"3,5\";4\n");
+    let error = fault("1.5;2\n\"3,5\";4\n");
     assert!(matches!(error, DataError::NotNumeric { line: 2, .. }), "{error}");
+}
+
+#[test]
+fn decimal_commas_are_read_where_they_delimit_nothing() {
+    for text in [
+        "-6,377;7,117;4,5\n1;2,25;3e-1\n",
+        "a;b;c\n-6,377;7,117;4,5\n1;2,25;0,3\n",
+        "-6,377\t7,117\t4,5\n1\t2,25\t0,3\n",
+        "\"-6,377\";\"7,117\";\"4,5\"\n1;2,25;3e-1\n",
+    ] {
+        let features = table(text, &OpenOptions::default()).unwrap();
+        assert_eq!(features.as_f32_slice().unwrap(), [-6.377, 7.117, 4.5, 1.0, 2.25, 0.3], "{text}");
+        assert!(features.notes().iter().any(|n| n.contains("decimal comma")), "{:?}", features.notes());
+    }
+    // A point among decimal commas has no clear meaning.
+    let error = fault(format!("{}1.234,5;2\n", "1,5;2\n".repeat(30)));
+    assert!(matches!(error, DataError::NotNumeric { line: 31, .. }), "{error}");
 }
 
 #[test]

@@ -108,6 +108,17 @@ pub enum Error {
         /// Features the data has.
         found: usize,
     },
+    /// The feature files are not those of the model, or stand in another order.
+    #[error(
+        "the model takes files of {expected:?} features a row but the data has files of {found:?}; \
+         give the files of its fit, in their order"
+    )]
+    Files {
+        /// Features of each file the model takes.
+        expected: Vec<usize>,
+        /// Features of each file of the data.
+        found: Vec<usize>,
+    },
     /// Every row is the same, so there is nothing to tell clusters apart.
     #[error("all rows are alike after preparation ({preparation}); there is nothing to tell clusters apart")]
     Constant {

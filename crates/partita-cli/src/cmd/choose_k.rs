@@ -12,9 +12,8 @@ use partita_study::chart::{Axis, Chart, Mark};
 use partita_study::table::{Table, words};
 
 pub fn run(args: &ChooseArgs) -> Result<()> {
-    for path in [&args.output, &args.picture].into_iter().flatten() {
-        outputs::writable(path)?;
-    }
+    let outputs = [&args.output, &args.picture].into_iter().filter_map(Option::as_deref);
+    outputs::check_files(&outputs.collect::<Vec<_>>(), &args.read.inputs(&[]))?;
     let terminal = Terminal::new(args.format != Format::Json || args.output.is_some())?;
     let opened = Opened::new(&args.read)?;
     let rows = opened.rows()?;

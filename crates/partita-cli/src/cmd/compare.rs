@@ -12,9 +12,8 @@ use partita_study::table::{Table, words};
 
 pub fn run(args: &CompareArgs) -> Result<()> {
     let contenders = contenders(&args.methods)?;
-    if let Some(path) = &args.output {
-        outputs::writable(path)?;
-    }
+    let inputs = args.read.inputs(&[args.truth.as_deref()]);
+    outputs::check_files(args.output.as_deref().as_slice(), &inputs)?;
     let terminal = Terminal::new(args.format != Format::Json || args.output.is_some())?;
     let opened = Opened::new(&args.read)?;
     let rows = opened.rows()?;
@@ -32,9 +31,11 @@ pub fn run(args: &CompareArgs) -> Result<()> {
         let truth = truth.as_ref().map(|t| &*t.values);
         let found = compare(&input, truth, &contenders, &setting, &seeds, &terminal)?;
         terminal.finish();
-        if found.methods.iter().all(|m| m.failure.is_some()) {
-            bail!("no method could be run; {}", failure(&found.methods[0]).unwrap_or_default());
+        let failures: Vec<String> = found.methods.iter().filter_map(failure).collect();
+        if failures.len() == found.methods.len() {
+            bail!("no method could be run; {}", failures.join("; "));
         }
+        failures.iter().for_each(|failure| eprintln!("note: {failure}"));
         write(args, &found)
     })?
 }

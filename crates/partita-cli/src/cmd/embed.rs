@@ -11,10 +11,12 @@ use partita_deep::images::Images;
 use partita_deep::nets::Net;
 use partita_deep::partial::PartialRows;
 use partita_deep::weights::{StateDict, fingerprint, load};
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 pub fn run(args: &EmbedArgs) -> Result<()> {
-    outputs::check(None, None, Some(&args.output))?;
+    let inputs: Vec<&Path> = args.images.iter().chain([&args.weights]).map(PathBuf::as_path).collect();
+    outputs::check(None, None, Some(&args.output), &inputs)?;
     if matches!(args.backbone, Net::Linear | Net::Mlp | Net::Vgg4) {
         bail!(
             "--backbone {}: no weights of it are known to make good features; use mobilenetv2, efficientnet-lite0, resnet18 or resnet50",

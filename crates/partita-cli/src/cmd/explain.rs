@@ -11,6 +11,7 @@ pub fn run(args: &ExplainArgs) -> Result<()> {
     let model = ModelFile::read(&args.model)?.model;
     let opened = Opened::new(&args.read)?;
     let rows = opened.rows()?;
+    model.check_widths(&rows.widths())?;
     let why = model.explain(&rows, args.row)?;
     let top = why.contributions.iter().take(args.top);
     if args.json {

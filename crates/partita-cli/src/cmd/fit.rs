@@ -32,7 +32,11 @@ pub fn run(args: &FitArgs) -> Result<()> {
         return super::deep::run(args, net);
     }
     idle::refuse_of_method(&args.method)?;
-    outputs::check(args.output.as_deref(), args.labels_out.as_deref(), args.proba_out.as_deref())?;
+    let (labels, proba) = (args.labels_out.as_deref(), args.proba_out.as_deref());
+    outputs::check(args.output.as_deref(), labels, proba, &args.inputs())?;
+    // A new model may take the place of the one it is like; labels and probabilities may not.
+    let tables: Vec<&Path> = [labels, proba].into_iter().flatten().collect();
+    outputs::apart(&tables, args.like.as_deref().as_slice())?;
     let terminal = Terminal::new(!args.json)?;
     let opened = Opened::new(&args.read)?;
     let rows = opened.rows()?;
@@ -41,6 +45,9 @@ pub fn run(args: &FitArgs) -> Result<()> {
     let known = args.known.as_deref().map(|path| known_labels(path, rows.n(), args.k)).transpose()?;
     let weights = args.weights.as_deref().map(row_weights).transpose()?;
     let like = args.like.as_deref().map(ModelFile::read).transpose()?.map(|file| file.model);
+    if let Some(like) = &like {
+        like.check_widths(&rows.widths())?;
+    }
     let input = Input {
         widths: rows.widths(),
         weights: weights.as_deref(),

@@ -5,13 +5,19 @@ use partita::linear::Model;
 use partita::rows::Rows;
 use partita_data::{AtomicFile, DataError, NpyWriter, write_labels_csv, write_npy_i32};
 use serde::Serialize;
+use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// Refuse, before any work is done, outputs that could not be written at its end.
-pub fn check(model: Option<&Path>, labels: Option<&Path>, proba: Option<&Path>) -> Result<()> {
+/// Refuse, before any work is done, outputs that could not be written at its end, or that would replace an input.
+pub fn check(
+    model: Option<&Path>,
+    labels: Option<&Path>,
+    proba: Option<&Path>,
+    inputs: &[&Path],
+) -> Result<()> {
     let given: Vec<&Path> = [model, labels, proba].into_iter().flatten().collect();
-    check_files(&given)?;
+    check_files(&given, inputs)?;
     if let Some(path) = model {
         named(path, &["safetensors"], "a model is written as .safetensors")?;
     }
@@ -24,14 +30,34 @@ pub fn check(model: Option<&Path>, labels: Option<&Path>, proba: Option<&Path>) 
     Ok(())
 }
 
-/// The same for files of any kind: each can be written, and none is named twice.
-pub fn check_files(given: &[&Path]) -> Result<()> {
+/// The same for files of any kind: each can be written, none is named twice, and none is read as well.
+pub fn check_files(given: &[&Path], inputs: &[&Path]) -> Result<()> {
     given.iter().try_for_each(|path| writable(path))?;
-    let twice = given.iter().enumerate().find(|(i, path)| given[..*i].contains(path));
-    match twice {
-        Some((_, path)) => bail!("{} is named for two outputs; give each its own file", path.display()),
+    let places: Vec<PathBuf> = given.iter().map(|path| place(path)).collect();
+    if let Some(at) = (0..places.len()).find(|&i| places[..i].contains(&places[i])) {
+        bail!("{} is named for two outputs; give each its own file", given[at].display());
+    }
+    apart(given, inputs)
+}
+
+/// Refuse outputs that would replace a file which the command reads.
+pub fn apart(given: &[&Path], inputs: &[&Path]) -> Result<()> {
+    let read: Vec<PathBuf> = inputs.iter().map(|path| place(path)).collect();
+    match given.iter().find(|path| read.contains(&place(path))) {
+        Some(path) => {
+            bail!("{} is read by this command and would be lost; write to another file", path.display())
+        }
         None => Ok(()),
     }
+}
+
+/// Where a file is or will be, however it is written: two ways to one file give the same place.
+fn place(path: &Path) -> PathBuf {
+    let beside = || {
+        let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Some(fs::canonicalize(parent).ok()?.join(path.file_name()?))
+    };
+    fs::canonicalize(path).ok().or_else(beside).unwrap_or_else(|| path.to_owned())
 }
 
 /// The same for a picture.

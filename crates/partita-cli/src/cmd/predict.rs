@@ -4,7 +4,7 @@ use super::outputs;
 use crate::args::PredictArgs;
 use crate::input::{Opened, on_threads};
 use crate::progress::Terminal;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use partita::linear::Model;
 use partita::rows::Rows;
 use partita_data::model_file::ModelFile;
@@ -17,15 +17,22 @@ pub fn run(args: &PredictArgs) -> Result<()> {
     }
     #[cfg(feature = "deep")]
     if args.skip_bad {
-        anyhow::bail!("--skip-bad is for images; {} is a model of rows", args.model.display());
+        bail!("--skip-bad is for images; {} is a model of rows", args.model.display());
     }
     let terminal = Terminal::new(false)?;
     let (labels, proba) =
         if args.proba { (None, args.output.as_deref()) } else { (args.output.as_deref(), None) };
-    outputs::check(None, labels, proba)?;
+    outputs::check(None, labels, proba, &args.read.inputs(&[Some(&args.model)]))?;
+    if args.proba && args.sizes.any() {
+        bail!(
+            "--proba writes the model's own probabilities, which have no sizes; \
+             leave it out, or leave out --balance, --min-size and --max-size"
+        );
+    }
     let model = ModelFile::read(&args.model)?.model;
     let opened = Opened::new(&args.read)?;
     let rows = opened.rows()?;
+    model.check_widths(&rows.widths()).with_context(|| args.model.display().to_string())?;
     on_threads(args.read.threads, || {
         let interruptible = Interruptible { rows: &rows, terminal: &terminal };
         let done = || -> Result<()> {

@@ -14,7 +14,9 @@ use partita_data::model_file::ModelFile;
 
 pub fn run(args: &UpdateArgs) -> Result<()> {
     let output = args.output.as_deref().unwrap_or(&args.model);
-    outputs::check(Some(output), args.labels_out.as_deref(), None)?;
+    let labels = args.labels_out.as_deref();
+    outputs::check(Some(output), labels, None, &args.read.inputs(&[args.truth.as_deref()]))?;
+    outputs::apart(labels.as_slice(), &[&args.model])?;
     let terminal = Terminal::new(!args.json)?;
     let old = ModelFile::read(&args.model)?;
     let opened = Opened::new(&args.read)?;

@@ -16,6 +16,8 @@ const SAMPLE: usize = 20;
 #[derive(Debug)]
 pub(super) struct Layout {
     pub(super) delimiter: u8,
+    /// Whether numbers have a comma where others have a point.
+    pub(super) decimal_comma: bool,
     pub(super) header: bool,
     pub(super) columns: Vec<Column>,
     pub(super) roles: Roles,
@@ -41,19 +43,30 @@ impl Layout {
         let end = begin + cut(&text[begin..], HEAD).unwrap_or(HEAD);
         let head = &text[begin..end];
         let delimiter = table::delimiter(head.split(|&b| b == b'\n').next().unwrap_or_default());
-        let (records, second) = sample(path, head, delimiter)?;
+        let (mut records, second) = sample(path, head, delimiter)?;
+        let decimal_comma = delimiter != b',' && has_decimal_commas(&records);
+        if decimal_comma {
+            records
+                .iter_mut()
+                .flatten()
+                .filter(|c| table::is_decimal_comma(c))
+                .for_each(|c| *c = c.replace(',', "."));
+        }
         let Some(first) = records.first() else {
             return Err(DataError::Empty { path: path.to_owned(), rows: 0, columns: 0 });
         };
         let found = || table::is_header(first, records.get(1).map(Vec::as_slice));
         let header = options.header.unwrap_or_else(found);
         let columns = describe(first, &records[usize::from(header)..], header);
-        let roles = choose(path, &columns, options)?;
+        let mut roles = choose(path, &columns, options)?;
+        if decimal_comma {
+            roles.notes.push("numbers such as 1,5 have a decimal comma and are read as 1.5".to_owned());
+        }
         let uses = (0..columns.len()).map(|i| role(&roles, i)).collect();
         // The header ends where the second record begins, which may be lines further if names hold line ends.
         let start = if header { begin + second.unwrap_or(head.len()) } else { begin };
         let first_line = text[..start].iter().filter(|&&b| b == b'\n').count() as u64;
-        Ok(Self { delimiter, header, columns, roles, uses, start, first_line })
+        Ok(Self { delimiter, decimal_comma, header, columns, roles, uses, start, first_line })
     }
 
     /// Names of the features, if the table names its columns.
@@ -89,6 +102,13 @@ fn sample(path: &Path, head: &[u8], delimiter: u8) -> Result<(Vec<Vec<String>>, 
         records.push(record.iter().map(str::to_owned).collect());
     }
     Ok((records, second))
+}
+
+/// Whether some numbers have a decimal comma, and none a point: where both occur, what the comma means is not known.
+fn has_decimal_commas(records: &[Vec<String>]) -> bool {
+    let point = |c: &&String| table::is_number(c) && c.contains('.');
+    let cells = || records.iter().flatten();
+    cells().any(|c| table::is_decimal_comma(c)) && cells().find(point).is_none()
 }
 
 /// A column is text if none of its cells in the sample is a number.

@@ -74,7 +74,7 @@ fn row<'a>(cells: impl Iterator<Item = &'a [u8]>, layout: &Layout, parsed: &mut 
     for (column, cell) in cells.enumerate() {
         found = column + 1;
         match layout.uses.get(column) {
-            Some(Use::Feature) => match number(cell) {
+            Some(Use::Feature) => match value(cell, layout.decimal_comma) {
                 Some(value) => parsed.values.push(value),
                 None => bad = bad.or(Some(Fault::NotNumeric { column, cell: text(cell) })),
             },
@@ -87,6 +87,15 @@ fn row<'a>(cells: impl Iterator<Item = &'a [u8]>, layout: &Layout, parsed: &mut 
         return Err(Fault::Ragged { found });
     }
     bad.map_or(Ok(()), Err)
+}
+
+/// The number in a cell. With decimal commas a point separates thousands, if it means anything: such a cell is no number.
+fn value(cell: &[u8], decimal_comma: bool) -> Option<f32> {
+    if !decimal_comma {
+        return number(cell);
+    }
+    let point = |&b: &u8| if b == b',' { b'.' } else { b };
+    (!cell.contains(&b'.')).then(|| number(&cell.iter().map(point).collect::<Vec<u8>>()))?
 }
 
 fn text(cell: &[u8]) -> String {

@@ -135,6 +135,19 @@ impl Model {
         self.views.iter().map(|v| v.width).sum()
     }
 
+    /// Features of each file that the model was fitted to.
+    pub fn widths(&self) -> Vec<usize> {
+        self.views.iter().map(|v| v.width).collect()
+    }
+
+    /// Refuse files of other widths than those of the fit, or in another order. One file of all features will do.
+    pub fn check_widths(&self, widths: &[usize]) -> Result<()> {
+        match widths {
+            [all] if *all == self.m() => Ok(()),
+            _ => same_files(self, widths),
+        }
+    }
+
     /// Logits of a block of raw rows, which is overwritten; `z` is `[rows, k]`.
     fn logits(&self, block: &mut [f32], factors: &mut Vec<f32>, z: &mut [f32]) {
         let [view] = &self.views[..] else {
@@ -285,6 +298,16 @@ impl Model {
     }
 }
 
+/// Refuse all but the files of the fit.
+pub(super) fn same_files(model: &Model, found: &[usize]) -> Result<()> {
+    let expected = model.widths();
+    match (&expected[..], found) {
+        (a, b) if a == b => Ok(()),
+        (&[expected], &[found]) => Err(Error::Width { expected, found }),
+        _ => Err(Error::Files { expected, found: found.to_vec() }),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -401,6 +424,15 @@ mod tests {
                 assert!(matches!(error, Error::NotFinite { row: 217, column: 3, .. }), "{error}");
             }
         }
+    }
+
+    #[test]
+    fn files_in_another_order_are_refused_and_one_of_all_features_is_not() {
+        let view = |width: usize| View { width, centre: Vec::new(), normalise: true };
+        let model = Model { views: vec![view(1), view(3)], ..model(true) };
+        assert!(model.check_widths(&[1, 3]).is_ok() && model.check_widths(&[4]).is_ok());
+        let message = model.check_widths(&[3, 1]).unwrap_err().to_string();
+        assert!(message.contains("[1, 3]") && message.contains("[3, 1]"), "{message}");
     }
 
     #[test]

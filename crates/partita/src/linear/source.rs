@@ -2,7 +2,7 @@
 //! Both give the same bits.
 
 use super::kernel::Marks;
-use super::model::Model;
+use super::model::{Model, same_files};
 use super::prepare::Preparation;
 use super::train::Head;
 use crate::error::{Error, Result};
@@ -53,10 +53,7 @@ impl<'a> Input<'a> {
             return Err(Error::Width { expected: width, found: m });
         }
         if let Some(model) = self.warm_start {
-            let views: Vec<usize> = model.views.iter().map(|v| v.width).collect();
-            if views != self.widths {
-                return Err(Error::Width { expected: model.m(), found: m });
-            }
+            same_files(model, &self.widths)?;
         }
         if let Some(w) = self.weights {
             same_length("the row weights", w.len(), n)?;

@@ -121,7 +121,7 @@ impl Summary<'_> {
 
 /// Refuse, before any work is done, outputs that could not be written, or that would take each other's place.
 fn check_outputs(args: &FitArgs) -> Result<()> {
-    outputs::check(args.output.as_deref(), args.labels_out.as_deref(), args.proba_out.as_deref())?;
+    outputs::check(args.output.as_deref(), args.labels_out.as_deref(), args.proba_out.as_deref(), &[])?;
     let deep = &args.deep;
     let all = [
         &args.output,
@@ -131,7 +131,9 @@ fn check_outputs(args: &FitArgs) -> Result<()> {
         &deep.checkpoint,
         &deep.metrics,
     ];
-    outputs::check_files(&all.into_iter().filter_map(Option::as_deref).collect::<Vec<&Path>>())
+    let mut inputs = args.inputs();
+    inputs.extend(deep.init_weights.as_deref());
+    outputs::check_files(&all.into_iter().filter_map(Option::as_deref).collect::<Vec<&Path>>(), &inputs)
 }
 
 /// Train as was asked for, with a pretext first or in the stages of SCAN. An interrupted run ends here.
@@ -223,11 +225,11 @@ fn names(images: &Images, rows: &[usize]) -> Vec<String> {
 pub fn predict(args: &PredictArgs) -> Result<()> {
     let (labels, proba) =
         if args.proba { (None, args.output.as_deref()) } else { (args.output.as_deref(), None) };
-    outputs::check(None, labels, proba)?;
+    outputs::check(None, labels, proba, &args.read.inputs(&[Some(&args.model)]))?;
     if args.proba && args.output.is_none() {
         bail!("probabilities of images go to a file; give -o FILE.npy");
     }
-    if args.sizes.balance.is_some() || args.sizes.min_size.is_some() || args.sizes.max_size.is_some() {
+    if args.sizes.any() {
         bail!("sizes cannot be guaranteed for images; leave --balance, --min-size and --max-size out");
     }
     refuse_reading_options(&args.read)?;
