@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn the_norm_pulls_alike_with_and_without_momentum() {
         for (momentum, rate, decay) in
-            [(0.0, 0.1, 0.5), (0.9, 0.01, 0.5), (0.0, 800.0, 10.0), (0.9, 80.0, 10.0)]
+            [(0.0, 10.0, 0.5), (0.9, 1.0, 0.5), (0.0, 800.0, 10.0), (0.9, 80.0, 10.0)]
         {
             let (optimiser, mut values) = (Optimiser::Sgd { momentum }, [7.0f32]);
             let mut memory = Memory::default();
