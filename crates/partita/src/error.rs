@@ -59,11 +59,11 @@ pub enum Error {
         must: &'static str,
     },
     /// Training left the range of numbers.
-    #[error("training ended in weights that are not finite; {advice}")]
-    Diverged {
-        /// What may help.
-        advice: &'static str,
-    },
+    #[error(
+        "training ended in weights that are not finite; give a smaller learning rate, momentum, lambda or gamma, \
+         or scale the features and weights to about 1"
+    )]
+    Diverged,
     /// Two inputs that must have the same length do not.
     #[error("{what} has {found} entries where {expected} are needed")]
     Length {

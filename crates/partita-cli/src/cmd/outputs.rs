@@ -18,6 +18,11 @@ pub fn check(
 ) -> Result<()> {
     let given: Vec<&Path> = [model, labels, proba].into_iter().flatten().collect();
     check_files(&given, inputs)?;
+    check_names(model, labels, proba)
+}
+
+/// Refuse names that do not say what the file will be.
+pub fn check_names(model: Option<&Path>, labels: Option<&Path>, proba: Option<&Path>) -> Result<()> {
     if let Some(path) = model {
         named(path, &["safetensors"], "a model is written as .safetensors")?;
     }

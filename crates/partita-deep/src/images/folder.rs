@@ -1,6 +1,6 @@
 //! A folder of pictures; sub-folders, if there are any, are classes.
 
-use super::{Image, files_below, shown};
+use super::{Age, Image, age, files_below, shown};
 use crate::error::{DeepError, Result};
 use image::{DynamicImage, ImageDecoder, ImageReader};
 use partita_data::unpanicked;
@@ -48,9 +48,9 @@ impl Folder {
         self.files.iter().map(class).collect()
     }
 
-    /// The file of a picture.
-    pub fn file(&self, i: usize) -> &Path {
-        &self.files[i]
+    /// Size and age of the file of a picture.
+    pub fn age(&self, i: usize) -> Age {
+        age(&self.files[i].metadata().ok()?)
     }
 
     pub fn get(&self, i: usize) -> Result<Image> {

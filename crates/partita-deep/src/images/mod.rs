@@ -12,7 +12,9 @@ use packed::Packed;
 pub use pixels::Pixels;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// An image: channel after channel, row after row.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -133,11 +135,10 @@ impl Images {
     /// A number that changes with the name of image `i` and with the size and age of its file.
     pub fn identity(&self, i: usize) -> u64 {
         let (part, at) = self.locate(i);
-        let file = match part {
-            Part::Packed(packed) => packed.file(),
-            Part::Folder(folder) => folder.file(at),
+        let age = match part {
+            Part::Packed(packed) => packed.age(),
+            Part::Folder(folder) => folder.age(at),
         };
-        let age = std::fs::metadata(file).and_then(|about| Ok((about.len(), about.modified()?))).ok();
         Fingerprint::default().with(format!("{} {age:?}", self.name(i)).as_bytes()).0
     }
 
@@ -176,6 +177,13 @@ impl Images {
         }
         (good, bad)
     }
+}
+
+/// Size of a file and when it was last changed, where the system tells.
+type Age = Option<(u64, SystemTime)>;
+
+fn age(about: &Metadata) -> Age {
+    Some((about.len(), about.modified().ok()?))
 }
 
 /// A name for messages.

@@ -1,6 +1,6 @@
 //! Files that hold many images of one size: idx (MNIST), CIFAR-10, CIFAR-100 and STL-10.
 
-use super::Image;
+use super::{Age, Image, age};
 use crate::error::{DeepError, Result};
 use flate2::read::GzDecoder;
 use memmap2::Mmap;
@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub(super) struct Packed {
     path: PathBuf,
+    age: Age,
     bytes: Bytes,
     layout: Layout,
     shape: [usize; 3],
@@ -79,7 +80,8 @@ impl Packed {
         let file = File::open(path).map_err(io)?;
         let problem =
             |problem: &str| DeepError::Images { path: path.to_owned(), problem: problem.to_owned() };
-        if !file.metadata().map_err(io)?.is_file() {
+        let about = file.metadata().map_err(io)?;
+        if !about.is_file() {
             return Err(problem("it is neither a file nor a folder"));
         }
         // SAFETY: a file that another program shortens while it is mapped ends the program, as everywhere in Partita.
@@ -102,16 +104,16 @@ impl Packed {
                 (layout, shape, bytes.len() / record)
             }
         };
-        Ok(Self { path: path.to_owned(), bytes, layout, shape, n })
+        Ok(Self { path: path.to_owned(), age: age(&about), bytes, layout, shape, n })
     }
 
     pub fn len(&self) -> usize {
         self.n
     }
 
-    /// The file.
-    pub fn file(&self) -> &Path {
-        &self.path
+    /// Size and age of the file when it was opened.
+    pub fn age(&self) -> Age {
+        self.age
     }
 
     /// Whether labels of the other file mean the same.

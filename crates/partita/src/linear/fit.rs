@@ -127,8 +127,7 @@ pub fn fit(input: &Input<'_>, params: &Params, observer: &dyn Observer) -> Resul
     let outcome = run.train()?;
     let (weight, bias) = preparation.fold(&outcome.head.weight, &outcome.head.bias);
     if !outcome.report.loss.is_finite() || !weight.iter().chain(&bias).all(|v| v.is_finite()) {
-        let advice = "give a smaller learning rate, momentum, lambda or gamma, or scale the features and weights to about 1";
-        return Err(Error::Diverged { advice });
+        return Err(Error::Diverged);
     }
     let model = Model {
         views: preparation.views.clone(),

@@ -121,7 +121,6 @@ impl Summary<'_> {
 
 /// Refuse, before any work is done, outputs that could not be written, or that would take each other's place.
 fn check_outputs(args: &FitArgs) -> Result<()> {
-    outputs::check(args.output.as_deref(), args.labels_out.as_deref(), args.proba_out.as_deref(), &[])?;
     let deep = &args.deep;
     let all = [
         &args.output,
@@ -133,7 +132,8 @@ fn check_outputs(args: &FitArgs) -> Result<()> {
     ];
     let mut inputs = args.inputs();
     inputs.extend(deep.init_weights.as_deref());
-    outputs::check_files(&all.into_iter().filter_map(Option::as_deref).collect::<Vec<&Path>>(), &inputs)
+    outputs::check_files(&all.into_iter().filter_map(Option::as_deref).collect::<Vec<&Path>>(), &inputs)?;
+    outputs::check_names(args.output.as_deref(), args.labels_out.as_deref(), args.proba_out.as_deref())
 }
 
 /// Train as was asked for, with a pretext first or in the stages of SCAN. An interrupted run ends here.
