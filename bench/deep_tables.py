@@ -76,7 +76,7 @@ def mnist(bench, folder):
     images = [pathlib.Path(folder) / f"{part}-images-idx3-ubyte.gz" for part in ("train", "t10k")]
     methods = {
         "ours": ([], 3),
-        "IMSAT": (["--loss", "mi", "--lambda", 4], 3),
+        "IMSAT": (["--loss", "mi", "--lambda", 4], 1),
         "SeLa": (["--loss", "sela"], 1),
         "MIADM★": (["--loss", "miadm"], 1),
         "IIC": (["--iic", 5, "--augment", "rotate:10,affine:0.1"], 1),

@@ -276,7 +276,7 @@ pub struct DeepArgs {
     /// Weight of virtual adversarial training [default: 10 without --augment, 0 with it]
     #[arg(long, requires = "net", value_name = "WEIGHT")]
     pub vat: Option<f64>,
-    /// Length of its disturbance, pixels being from 0 to 1
+    /// Length of its disturbance, in units of the network's input: pixels from 0 to 1, or normalised for weights from ImageNet
     #[arg(long, requires = "net", default_value_t = 2.0)]
     pub vat_length: f64,
     /// Epochs over which these weights rise from 0

@@ -141,16 +141,23 @@ fn a_killed_run_goes_on_to_the_same_bits() {
         format!("fit d-images-idx3-ubyte -k 10 --net mlp --epochs 12 --batch 50 -o {out}.safetensors {rest}")
     };
     lab.succeed(&fit("whole", ""));
-    let mut killed =
-        lab.command(&fit("half", "--checkpoint c.safetensors")).stdout(Stdio::null()).spawn().unwrap();
+    let half = "--checkpoint c.safetensors --metrics m.jsonl";
+    let mut killed = lab.command(&fit("half", half)).stdout(Stdio::null()).spawn().unwrap();
     while !lab.exists("c.safetensors") {
         std::thread::sleep(Duration::from_millis(2));
     }
     killed.kill().unwrap();
     killed.wait().unwrap();
     assert!(!lab.exists("half.safetensors"), "the run was killed too late for this test");
-    lab.succeed(&fit("half", "--checkpoint c.safetensors --resume"));
+    lab.succeed(&fit("half", &format!("{half} --resume")));
     assert_eq!(lab.read("half.safetensors"), lab.read("whole.safetensors"));
+    let lines = String::from_utf8(lab.read("m.jsonl")).unwrap();
+    let lines = lines.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let told: Vec<(u64, f64)> = lines
+        .map(|line| (line["epoch"]["epoch"].as_u64().unwrap(), line["seconds"].as_f64().unwrap()))
+        .collect();
+    assert!(told.iter().map(|line| line.0).eq(1..=12), "every epoch is told of once: {told:?}");
+    assert!(told.is_sorted_by(|a, b| a.1 <= b.1), "{told:?}");
 }
 
 #[test]
@@ -212,6 +219,10 @@ fn fits_that_make_no_sense_are_refused() {
         lab.refused(3, &fit(&format!("-k 2 --prior {prior}")), &["prior"]);
     }
     lab.refused(3, &fit("-k 2 --lambda -5"), &["lambda"]);
+    lab.refused(3, &fit("-k 2 --loss mi --exact-labels"), &["--exact-labels", "no meaning"]);
+    lab.refused(3, &fit("-k 2 --augment flip --vat-length 3"), &["--vat-length", "no meaning"]);
+    lab.refused(3, &fit("-k 2 --vat 0 --warm-up 3"), &["--warm-up", "no meaning"]);
+    lab.refused(3, &fit("-k 2 --augment flip --pretext 9000 --lambda -5"), &["lambda"]);
     assert!(!lab.exists("m.safetensors"));
 }
 
@@ -226,6 +237,10 @@ fn outputs_are_checked_before_training() {
         let twice = format!("-o m.safetensors {option} m.safetensors");
         lab.refused(3, &fit(&twice), &["m.safetensors", "two outputs"]);
     }
+    lab.refused(3, &fit("--checkpoint d-labels-idx1-ubyte"), &["d-labels", ".safetensors"]);
+    lab.refused(3, &fit("--metrics m.png"), &["m.png", ".jsonl"]);
+    let staged = "--augment flip --scan 1,1,1 --checkpoint c.safetensors -o c.labels.safetensors";
+    lab.refused(3, &fit(staged), &["c.labels.safetensors", "two outputs"]);
     lab.refused(3, &fit("--truth none.csv -o m.safetensors"), &["label"]);
     lab.refused(3, &fit("--metrics d-images-idx3-ubyte"), &["d-images-idx3-ubyte", "would be lost"]);
     lab.write("w.safetensors", "");
@@ -253,4 +268,14 @@ fn pictures_of_other_sizes_are_predicted() {
     lab.succeed("predict m.safetensors p --skip-bad -o again.csv");
     assert_eq!(lab.read("again.csv"), lab.read("l.csv"));
     lab.refused(3, "predict m.safetensors p --columns a", &["--columns", "images"]);
+    lab.succeed("predict m.safetensors p/a.pgm -o one.csv");
+    assert_eq!(lab.read("one.csv").iter().filter(|b| **b == b'\n').count(), 2);
+    for command in [
+        "explain m.safetensors x.npy --row 0",
+        "update m.safetensors x.npy",
+        "fit x.npy -k 2 --like m.safetensors",
+    ] {
+        lab.npy("x.npy", &[0.0, 1.0, 2.0, 3.0], 2);
+        lab.refused(3, command, &["the model of a network", "predict"]);
+    }
 }

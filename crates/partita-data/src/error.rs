@@ -51,6 +51,16 @@ pub enum DataError {
         /// What it looks like.
         found: String,
     },
+    /// A model of another kind than is needed.
+    #[error("{} is {what}; {advice}", path.display())]
+    OtherModel {
+        /// The file.
+        path: PathBuf,
+        /// What it holds.
+        what: &'static str,
+        /// What to do with it.
+        advice: &'static str,
+    },
     /// The content contradicts itself or its format.
     #[error("{} is not a valid {format} file: {problem}; write or fetch the file again", path.display())]
     Corrupt {

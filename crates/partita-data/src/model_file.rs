@@ -69,6 +69,22 @@ impl ModelFile {
         let corrupt = |problem: String| DataError::corrupt(path, "Partita model", problem);
         match file.metadata.get("format") {
             Some(format) if format == FORMAT => {}
+            Some(other) if other.starts_with("partita-deep-") => {
+                let advice = "only `partita predict` takes it, with images";
+                return Err(DataError::OtherModel {
+                    path: path.to_owned(),
+                    what: "the model of a network",
+                    advice,
+                });
+            }
+            Some(other) if other.starts_with("partita-checkpoint-") => {
+                let advice = "end the run with `partita fit --resume`, and use its model";
+                return Err(DataError::OtherModel {
+                    path: path.to_owned(),
+                    what: "the checkpoint of a run",
+                    advice,
+                });
+            }
             Some(other) => {
                 return Err(corrupt(format!("its format is {other}; this version reads {FORMAT}")));
             }

@@ -38,7 +38,7 @@ fn step(net: Net, shape: [usize; 4]) -> partita_deep::Result<f64> {
         let started = Instant::now();
         let log_sigma = log_softmax(model.forward(x.clone()), 1);
         let loss = -(log_sigma.clone().exp() * log_sigma).sum() / shape[0] as f32;
-        model = adam.step(model, loss.backward(), 1.0);
+        model = adam.step(model, loss.backward());
         fastest = fastest.min(started.elapsed().as_secs_f64());
     }
     Ok(fastest)

@@ -1,6 +1,6 @@
 //! Features of images by a trained network.
 
-use crate::error::Result;
+use crate::error::{DeepError, Result};
 use crate::images::{Image, Images};
 use crate::nets::{Backbone, Net};
 use crate::weights::walk::values;
@@ -111,6 +111,13 @@ impl Embedder {
                 || self.features_of(count, numbers),
                 || batches.next().map(|batch| self.prepare(images, batch)),
             );
+            if features.iter().any(|v| !v.is_finite()) {
+                let first = images.name(rows[done]);
+                let problem = format!(
+                    "the network gives no finite numbers for {first}, or one of the {count} images from there on; its weights are broken"
+                );
+                return Err(DeepError::Option(problem));
+            }
             sink(&features)?;
             (done, next) = (done + count, prepared);
             let progress = Progress { stage: "embedding", done: done as f64 / n as f64, loss: None };

@@ -27,17 +27,17 @@ pub enum DeepError {
         /// Why not.
         problem: &'static str,
     },
-    /// Training would need more memory than there is.
-    #[error(
-        "training needs about {} of memory, and {} are free; give --batch {advice}, smaller images with --size, or a smaller network", gigabytes(*need), gigabytes(*free)
-    )]
+    /// More memory would be needed than there is.
+    #[error("{what} needs about {} of memory, and {} are free; {advice}", gigabytes(*need), gigabytes(*free))]
     Memory {
+        /// What needs it.
+        what: &'static str,
         /// Bytes that are needed.
         need: u64,
         /// Bytes that are free.
         free: u64,
-        /// Images of a batch that fit.
-        advice: usize,
+        /// What to do.
+        advice: String,
     },
     /// Not weights, or broken ones.
     #[error("{} cannot be read as weights: {problem}; give a PyTorch state dict (.pt, .pth) or .safetensors", path.display())]

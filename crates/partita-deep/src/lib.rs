@@ -19,6 +19,7 @@ pub mod fingerprint;
 pub mod images;
 mod kernels;
 pub mod losses;
+mod memory;
 pub mod nets;
 pub mod optimise;
 pub mod partial;

@@ -52,10 +52,10 @@ impl Adam {
         Self { backbone, heads, steps: 0, moments: BTreeMap::new() }
     }
 
-    /// One step along the gradients, all rates multiplied by `factor`.
-    pub fn step<M: Module>(&mut self, module: M, gradients: Gradients, factor: f64) -> M {
+    /// One step along the gradients.
+    pub fn step<M: Module>(&mut self, module: M, gradients: Gradients) -> M {
         self.steps += 1;
-        module.map(&mut Step { adam: self, place: Place::default(), gradients, factor })
+        module.map(&mut Step { adam: self, place: Place::default(), gradients })
     }
 
     fn pace(&self, name: &str) -> Pace {
@@ -63,12 +63,12 @@ impl Adam {
     }
 
     /// Update the numbers of a parameter along its gradient.
-    fn update(&mut self, name: &str, matrix: bool, factor: f64, numbers: &mut [f32], gradient: &[f32]) {
+    fn update(&mut self, name: &str, matrix: bool, numbers: &mut [f32], gradient: &[f32]) {
         let pace = self.pace(name);
         let decay = if matrix { pace.decay as f32 } else { 0.0 };
         let power = i32::try_from(self.steps).unwrap_or(i32::MAX);
         let corrections = BETAS.map(|b| 1.0 - f64::from(b).powi(power));
-        let rate = (pace.rate * factor / corrections[0]) as f32;
+        let rate = (pace.rate / corrections[0]) as f32;
         let root = (1.0 / corrections[1].sqrt()) as f32;
         let moments = self.moments.entry(name.to_owned()).or_default();
         moments.first.resize(numbers.len(), 0.0);
@@ -90,7 +90,6 @@ struct Step<'a> {
     adam: &'a mut Adam,
     place: Place,
     gradients: Gradients,
-    factor: f64,
 }
 
 impl ModuleMapper for Step<'_> {
@@ -111,7 +110,7 @@ impl ModuleMapper for Step<'_> {
         param.map(|old| {
             drop(tensor);
             let mut numbers = values(old.inner());
-            self.adam.update(&name, D > 1, self.factor, &mut numbers, &values(gradient));
+            self.adam.update(&name, D > 1, &mut numbers, &values(gradient));
             Tensor::from_data(TensorData::new(numbers, shape), &device).require_grad()
         })
     }
@@ -130,7 +129,7 @@ mod tests {
         let mut w = [1.0, -2.0];
         for gradient in [[0.5, -1.0], [-0.25, 0.125]] {
             adam.steps += 1;
-            adam.update("backbone.w", true, 1.0, &mut w, &gradient);
+            adam.update("backbone.w", true, &mut w, &gradient);
         }
         let expected: [f64; 2] = include!("../tests/golden/adam.in");
         for (found, expected) in w.iter().zip(expected) {

@@ -11,12 +11,14 @@ use partita_deep::images::Images;
 use partita_deep::nets::Net;
 use partita_deep::partial::PartialRows;
 use partita_deep::weights::{StateDict, fingerprint, load};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 pub fn run(args: &EmbedArgs) -> Result<()> {
     let inputs: Vec<&Path> = args.images.iter().chain([&args.weights]).map(PathBuf::as_path).collect();
-    outputs::check(None, None, Some(&args.output), &inputs)?;
+    outputs::check_files(&[&args.output], &inputs)?;
+    outputs::named(&args.output, &["npy"], "features are written as .npy")?;
     if matches!(args.backbone, Net::Linear | Net::Mlp | Net::Vgg4) {
         bail!(
             "--backbone {}: no weights of it are known to make good features; use mobilenetv2, efficientnet-lite0, resnet18 or resnet50",
@@ -45,7 +47,11 @@ pub fn run(args: &EmbedArgs) -> Result<()> {
         let stop = stop.map_err(DeepError::into).and_then(|stop| Ok(stop.not_interrupted()?));
         if let Err(stopped) = stop {
             let (done, path) = (kept.rows(), kept.path().display());
-            eprintln!("{done} of {} rows are kept in {path}; the command goes on from there", rows.len());
+            if done == 0 {
+                fs::remove_file(kept.path())?;
+            } else {
+                eprintln!("{done} of {} rows are kept in {path}; the command goes on from there", rows.len());
+            }
             return Err(stopped);
         }
         kept.finish(&args.output)?;

@@ -31,6 +31,12 @@ pub fn refuse_of_method(method: &MethodArgs) -> Result<()> {
         OptimiserArg::Adam => refuse(&[momentum], "with --optimiser adam, which has its own; leave it out")?,
         OptimiserArg::Sgd => {}
     }
+    refuse_of_loss(method)
+}
+
+/// Options of either engine that its loss does not use.
+pub fn refuse_of_loss(method: &MethodArgs) -> Result<()> {
+    let em = method.em_iterations != EM_ITERATIONS;
     if method.loss != Loss::Strong {
         let labels = [("--exact-labels", method.exact_labels), ("--em-iterations", em)];
         refuse(

@@ -79,7 +79,8 @@ pub fn text(path: Option<&Path>, text: &str) -> Result<()> {
     }
 }
 
-fn named(path: &Path, extensions: &[&str], rule: &str) -> Result<()> {
+/// Refuse a name without one of these extensions.
+pub fn named(path: &Path, extensions: &[&str], rule: &str) -> Result<()> {
     if extensions.contains(&&*extension(path)) {
         return Ok(());
     }

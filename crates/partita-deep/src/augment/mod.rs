@@ -21,7 +21,7 @@ const MOST_BLUR: f32 = 100.0;
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Augment {
-    /// Mirror every other image.
+    /// Mirror an image, as likely as not.
     pub flip: bool,
     /// Turn by up to so many degrees.
     pub rotate: f32,
@@ -60,11 +60,12 @@ impl FromStr for Augment {
                 amount.parse().ok().filter(|a: &f32| a.is_finite() && *a >= 0.0).ok_or_else(bad)?;
             let share = || Some(amount).filter(|a| *a <= 1.0).ok_or_else(bad);
             match name {
-                "flip" => augment.flip = true,
+                "flip" => augment.flip = amount > 0.0,
                 "rotate" => augment.rotate = amount,
                 // All of an image is no change.
                 "crop" => augment.crop = Some(share()?).filter(|part| *part < 1.0).unwrap_or(0.0),
-                "affine" => augment.affine = share()?,
+                // Scaled by 1 ± 1 an image would vanish.
+                "affine" => augment.affine = Some(amount).filter(|a| *a < 1.0).ok_or_else(bad)?,
                 "colour" => augment.colour = share()?,
                 "grey" => augment.grey = share()?,
                 "blur" => augment.blur = Some(amount).filter(|a| *a <= MOST_BLUR).ok_or_else(bad)?,

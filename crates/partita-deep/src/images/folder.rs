@@ -1,4 +1,4 @@
-//! A folder of pictures; sub-folders, if there are any, are classes.
+//! A folder of pictures, or one alone; sub-folders, if there are any, are classes.
 
 use super::{Age, Image, age, files_below, shown};
 use crate::error::{DeepError, Result};
@@ -20,13 +20,14 @@ pub(super) struct Folder {
 }
 
 impl Folder {
+    /// The pictures of a folder, or one alone.
     pub fn open(path: &Path) -> Result<Self> {
-        let mut files = files_below(path)?;
-        files.retain(|file| {
-            let extension =
-                file.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
-            EXTENSIONS.contains(&&*extension)
-        });
+        if !path.is_dir() {
+            let base = path.parent().unwrap_or(path).to_owned();
+            return Ok(Self { base, files: vec![path.to_owned()] });
+        }
+        let mut files = files_below(path, &[])?;
+        files.retain(|file| is_picture(file));
         Ok(Self { base: path.to_owned(), files })
     }
 
@@ -58,7 +59,8 @@ impl Folder {
         // Decoders of foreign formats: whatever a hostile file makes one do is the file's fault.
         let decoded = unpanicked(|| decode(&self.files[i]));
         let decoded = decoded.unwrap_or_else(|| Err("its structure contradicts itself".into()));
-        let picture = decoded.map_err(problem)?.to_rgb8();
+        // Decoders may say more than a line.
+        let picture = decoded.map_err(|told| problem(told.replace('\n', " ")))?.to_rgb8();
         let (width, height) = (picture.width() as usize, picture.height() as usize);
         if width == 0 || height == 0 {
             return Err(problem("it has no pixels".into()));
@@ -67,6 +69,12 @@ impl Folder {
         let pixels = (0..3).flat_map(|c| bytes.iter().skip(c).step_by(3)).copied().collect();
         Ok(Image { channels: 3, height, width, pixels })
     }
+}
+
+/// Whether a file is named like a picture.
+pub(super) fn is_picture(path: &Path) -> bool {
+    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
+    EXTENSIONS.contains(&&*extension)
 }
 
 /// Decode a picture the right way up.

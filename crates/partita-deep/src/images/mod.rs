@@ -43,6 +43,26 @@ impl Image {
         }
         self
     }
+
+    /// The image with one channel or three.
+    fn with_channels(self, channels: usize) -> Self {
+        if channels == 1 { self.grey() } else { self.coloured() }
+    }
+
+    /// One channel: of three the luma that Pillow gives too.
+    pub fn grey(mut self) -> Self {
+        if self.channels == 3 {
+            let plane = self.height * self.width;
+            let [r, g, b] = [0, 1, 2].map(|c| &self.pixels[c * plane..][..plane]);
+            let luma = |((r, g), b): ((&u8, &u8), &u8)| {
+                let sum = 19_595 * u32::from(*r) + 38_470 * u32::from(*g) + 7_471 * u32::from(*b);
+                ((sum + 0x8000) >> 16) as u8
+            };
+            self.pixels = r.iter().zip(g).zip(b).map(luma).collect();
+            self.channels = 1;
+        }
+        self
+    }
 }
 
 /// Images from one or several places, decoded when they are asked for.
@@ -80,16 +100,23 @@ impl Part {
             Self::Folder(folder) => folder.len(),
         }
     }
+
+    fn channels(&self) -> usize {
+        match self {
+            Self::Packed(packed) => packed.channels(),
+            Self::Folder(_) => 3,
+        }
+    }
 }
 
 impl Images {
-    /// Open folders and files; their images follow each other in the order given.
+    /// Open folders, pictures and packed files; their images follow each other in the order given.
     pub fn open<P: AsRef<Path>>(paths: &[P]) -> Result<Self> {
         let mut parts = Vec::new();
         let mut starts = vec![0];
         for path in paths {
             let path = path.as_ref();
-            let part = match path.is_dir() {
+            let part = match path.is_dir() || folder::is_picture(path) {
                 true => Part::Folder(Folder::open(path)?),
                 false => Part::Packed(Packed::open(path)?),
             };
@@ -112,6 +139,11 @@ impl Images {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Channels of the images: 1, or 3 if any of them may have colours.
+    pub fn channels(&self) -> usize {
+        self.parts.iter().map(Part::channels).max().unwrap_or(1)
     }
 
     /// Image `i`, decoded.
@@ -143,12 +175,13 @@ impl Images {
     }
 
     /// Labels that came with the images, if all parts have labels of one kind: those of like files, or the sub-folders
-    /// of all folders, numbered in the order of their names. They are for reporting.
-    pub fn labels(&self) -> Option<Vec<i64>> {
+    /// of all folders, numbered in the order of their names. CIFAR-100 has classes of two kinds: the 20 superclasses, or all
+    /// 100 if there are more than 20 clusters. They are for reporting.
+    pub fn labels(&self, clusters: usize) -> Option<Vec<i64>> {
         let packed: Vec<&Packed> = self.parts.iter().filter_map(Part::packed).collect();
         if packed.len() == self.parts.len() {
             let alike = packed.iter().all(|part| part.like(packed[0]));
-            let all: Option<Vec<Vec<i64>>> = packed.iter().map(|part| part.labels()).collect();
+            let all: Option<Vec<Vec<i64>>> = packed.iter().map(|part| part.labels(clusters)).collect();
             return all.filter(|_| alike).map(|all| all.concat());
         }
         let all: Option<Vec<Vec<OsString>>> = self.parts.iter().map(Part::classes).collect();
@@ -192,9 +225,14 @@ fn shown(path: &Path, base: &Path) -> String {
         .map_or_else(|_| path.display().to_string(), |rest| base.join(rest).display().to_string())
 }
 
-/// All files below a folder, in the order of their names.
-fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
+/// All files below a folder, in the order of their names. Links are followed, but not back to where they are.
+fn files_below(folder: &Path, within: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let problem = |e: std::io::Error| DeepError::Images { path: folder.to_owned(), problem: e.to_string() };
+    let place = folder.canonicalize().map_err(problem)?;
+    if within.contains(&place) {
+        return Ok(Vec::new());
+    }
+    let within = [within, &[place]].concat();
     let mut entries: Vec<PathBuf> = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(problem)? {
         entries.push(entry.map_err(problem)?.path());
@@ -202,10 +240,8 @@ fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
     entries.sort();
     let mut files = Vec::new();
     for path in entries {
-        // A link to a folder is not followed: it may lead back here.
         match path.is_dir() {
-            true if !path.is_symlink() => files.extend(files_below(&path)?),
-            true => {}
+            true => files.extend(files_below(&path, &within)?),
             false => files.push(path),
         }
     }

@@ -74,6 +74,9 @@ impl Layout {
     }
 }
 
+/// Superclasses of CIFAR-100, the first of the two labels of its images.
+const SUPERCLASSES: usize = 20;
+
 impl Packed {
     pub fn open(path: &Path) -> Result<Self> {
         let io = |source| DataError::Io { path: path.to_owned(), action: "open", source };
@@ -111,6 +114,10 @@ impl Packed {
         self.n
     }
 
+    pub fn channels(&self) -> usize {
+        self.shape[0]
+    }
+
     /// Size and age of the file when it was opened.
     pub fn age(&self) -> Age {
         self.age
@@ -139,10 +146,13 @@ impl Packed {
         Ok(Image { channels, height, width, pixels })
     }
 
-    pub fn labels(&self) -> Option<Vec<i64>> {
+    pub fn labels(&self, clusters: usize) -> Option<Vec<i64>> {
         let (_, record, _) = self.layout.record(self.shape.iter().product());
         let labels = match self.layout {
-            Layout::Cifar(_) => self.bytes.chunks_exact(record).map(|r| i64::from(r[0])).collect(),
+            Layout::Cifar(kinds) => {
+                let kind = usize::from(kinds == 2 && clusters > SUPERCLASSES);
+                self.bytes.chunks_exact(record).map(|r| i64::from(r[kind])).collect()
+            }
             Layout::Idx => read_labels(self.beside("images-idx3", "labels-idx1")?).ok()?.values,
             Layout::Stl => {
                 let bytes = std::fs::read(self.beside("_X", "_y")?).ok()?;

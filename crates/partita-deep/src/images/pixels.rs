@@ -2,6 +2,7 @@
 
 use super::{Image, Images};
 use crate::error::{DeepError, Result};
+use crate::memory;
 use crate::nets::ImageShape;
 use rayon::prelude::*;
 
@@ -13,39 +14,37 @@ pub struct Pixels {
 }
 
 impl Pixels {
-    /// Decode the images with these numbers; with `size` each is first made a square of that side.
+    /// Decode the images with these numbers; with `size` each is first made a square of that side. Grey ones among coloured
+    /// ones are coloured too.
     ///
-    /// Images of different shapes are an error that names both.
+    /// Images of different sizes are an error that names both.
     pub fn load(images: &Images, rows: &[usize], size: Option<usize>) -> Result<Self> {
-        let made = |image: Image| match size {
-            Some(size) => image.square(size),
-            None => image,
+        let channels = images.channels();
+        let made = |image: Image| {
+            let image = image.with_channels(channels);
+            match size {
+                Some(size) => image.square(size),
+                None => image,
+            }
         };
         let &first = rows.first().ok_or_else(|| DeepError::Option("there are no images".into()))?;
         let shape = made(images.get(first)?).shape();
-        let advice = || match size {
-            Some(_) => {
-                format!("{} has {} channels; make all grey or all coloured", images.name(first), shape[0])
-            }
-            None => {
-                let [c, h, w] = shape;
-                let first = images.name(first);
-                format!("{first} has {c} channels and {h}×{w} pixels; give --size to make all alike")
-            }
+        let advice = || {
+            let ([_, h, w], first) = (shape, images.name(first));
+            format!("{first} has {h}×{w} pixels; give --size to make all alike")
         };
         Self::gather(images, rows, shape, made, advice)
     }
 
     /// Decode the images with these numbers for a network that takes images of this shape: if that is a square, images of
-    /// other sizes are made such squares, and grey ones are coloured for a network of colours.
+    /// other sizes are made such squares; colours are added or taken away.
     pub fn load_for(shape: ImageShape, images: &Images, rows: &[usize]) -> Result<Self> {
         let [channels, height, width] = shape;
         let made = |image: Image| {
-            let image = if channels == 3 { image.coloured() } else { image };
+            let image = image.with_channels(channels);
             if height == width { image.square(height) } else { image }
         };
-        let advice =
-            || format!("the model takes {channels} channels and {height}×{width} pixels; make it so");
+        let advice = || format!("the model takes {height}×{width} pixels; make it so");
         Self::gather(images, rows, shape, made, advice)
     }
 
@@ -58,6 +57,11 @@ impl Pixels {
         advice: impl Fn() -> String + Sync,
     ) -> Result<Self> {
         let len = shape.iter().product::<usize>();
+        let need = len as u64 * rows.len() as u64;
+        if let Some(free) = memory::free().filter(|&free| need > free) {
+            let advice = "give fewer of them, or smaller ones with --size".into();
+            return Err(DeepError::Memory { what: "holding the images", need, free, advice });
+        }
         let mut bytes = vec![0; len * rows.len()];
         bytes.par_chunks_exact_mut(len).zip(rows).try_for_each(|(out, &i)| {
             let image = images.get(i)?;

@@ -80,7 +80,9 @@ impl Image {
         let short = self.height.min(self.width).max(1);
         let long = |side: usize| (side * size / short).max(size);
         let shape = [long(self.height), long(self.width)];
-        let middle = shape.map(|side| (side - size).div_ceil(2)).map(|start| start..start + size);
+        // Where half a pixel is left, torchvision begins at the even one.
+        let start = |left: usize| left / 2 + usize::from(left % 4 == 3);
+        let middle = shape.map(|side| start(side - size)).map(|start| start..start + size);
         self.part(shape, middle)
     }
 }
@@ -109,6 +111,12 @@ mod tests {
         let large = ramp().resized(7, 9).pixels;
         let middle: Vec<u8> = large.chunks_exact(9).flat_map(|row| &row[1..8]).copied().collect();
         assert_eq!(ramp().square(7).pixels, middle);
+        // As torchvision's `center_crop`, which begins at the even one of two middles.
+        let start = |width: usize| {
+            let wide = Image { channels: 1, height: 1, width, pixels: (0..width as u8).collect() };
+            wide.square(1).pixels[0]
+        };
+        assert_eq!([2, 3, 4, 5, 6, 7, 8].map(start), [0, 1, 2, 2, 2, 3, 4]);
     }
 
     #[test]

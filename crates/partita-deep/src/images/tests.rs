@@ -13,17 +13,19 @@ fn refused(path: &Path) -> String {
 fn cifar_stl_and_idx_files_are_told_apart() {
     let lab = lab();
     let ten = lab.path().join("batch.bin");
-    let mut bytes = vec![7u8];
+    let mut bytes = vec![7_u8];
     bytes.extend((0..3072).map(|i| (i % 256) as u8));
     fs::write(&ten, bytes.repeat(2)).unwrap();
     let hundred = lab.path().join("train.bin");
-    fs::write(&hundred, vec![3; 3074]).unwrap();
-    assert_eq!(Images::open(&[&ten, &ten]).unwrap().labels().unwrap(), [7, 7, 7, 7]);
+    fs::write(&hundred, [&[3, 61], &bytes[1..]].concat()).unwrap();
+    assert_eq!(Images::open(&[&ten, &ten]).unwrap().labels(10).unwrap(), [7, 7, 7, 7]);
     let images = Images::open(&[&ten, &hundred]).unwrap();
     assert_eq!(images.len(), 3);
     assert_eq!(images.get(1).unwrap().pixels[..4], [0, 1, 2, 3]);
-    assert_eq!(images.labels(), None, "class 3 of one is not that of the other");
-    assert_eq!(Images::open(&[&hundred]).unwrap().labels().unwrap(), [3]);
+    assert_eq!(images.labels(10), None, "class 3 of one is not that of the other");
+    let alone = Images::open(&[&hundred]).unwrap();
+    assert_eq!((alone.labels(20).unwrap(), alone.labels(100).unwrap()), (vec![3], vec![61]));
+    assert_eq!(alone.get(0).unwrap().pixels[..4], [0, 1, 2, 3]);
     assert!(images.name(2).contains("0 of") && images.name(2).contains("train.bin"));
     let stl = lab.path().join("test_X.bin");
     let plane: Vec<u8> = (0..96 * 96).map(|i| (i / 96) as u8).collect();
@@ -31,14 +33,14 @@ fn cifar_stl_and_idx_files_are_told_apart() {
     fs::write(lab.path().join("test_y.bin"), [4]).unwrap();
     let images = Images::open(&[&stl]).unwrap();
     assert_eq!(images.get(0).unwrap().pixels[..3], [0, 1, 2], "columns become rows");
-    assert_eq!(images.labels().unwrap(), [3]);
+    assert_eq!(images.labels(10).unwrap(), [3]);
     let idx = lab.path().join("t-images-idx3-ubyte");
     fs::write(&idx, [&[0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 3][..], &[1, 2, 3, 4, 5, 6]].concat())
         .unwrap();
     let images = Images::open(&[&idx]).unwrap();
     assert_eq!((images.len(), images.get(1).unwrap().shape()), (2, [1, 1, 3]));
     assert_eq!(images.get(1).unwrap().coloured().pixels, [4, 5, 6].repeat(3));
-    assert_eq!(images.labels(), None);
+    assert_eq!(images.labels(10), None);
 }
 
 #[test]
@@ -70,7 +72,7 @@ fn folders_give_pictures_in_order_and_classes() {
     }
     fs::write(lab.path().join("notes.txt"), "no picture").unwrap();
     let images = Images::open(&[lab.path()]).unwrap();
-    assert_eq!(images.labels().unwrap(), [0, 1, 1]);
+    assert_eq!(images.labels(10).unwrap(), [0, 1, 1]);
     let reds: Vec<u8> = (0..3).map(|i| images.get(i).unwrap().pixels[0]).collect();
     assert_eq!(reds, [0, 1, 2]);
     assert_eq!(images.get(0).unwrap().shape(), [3, 2, 3]);
@@ -102,7 +104,7 @@ fn folders_share_their_classes() {
         picture(&lab.path().join(place).join("x.png"), 2, 2, red);
     }
     let images = Images::open(&[lab.path().join("a"), lab.path().join("b")]).unwrap();
-    assert_eq!(images.labels().unwrap(), [0, 1, 1, 2]);
+    assert_eq!(images.labels(10).unwrap(), [0, 1, 1, 2]);
 }
 
 #[test]
@@ -133,4 +135,35 @@ fn images_are_made_what_a_model_takes() {
     assert_eq!(pixels.get(0), images.get(0).unwrap());
     let told = Pixels::load_for([3, 10, 20], &images, &[1, 0]).unwrap_err().to_string();
     assert!(told.contains("a.png") && told.contains("10×20") && !told.contains("--s"), "{told}");
+}
+
+#[test]
+fn linked_folders_are_followed_but_not_in_circles() {
+    let lab = lab();
+    let [one, two] = ["one", "two"].map(|name| lab.path().join(name));
+    fs::create_dir_all(one.join("ant")).unwrap();
+    fs::create_dir_all(&two).unwrap();
+    picture(&one.join("ant/a.png"), 2, 2, 1);
+    picture(&two.join("b.png"), 2, 2, 2);
+    std::os::unix::fs::symlink(&two, one.join("bee")).unwrap();
+    std::os::unix::fs::symlink(&one, two.join("back")).unwrap();
+    let images = Images::open(&[&one]).unwrap();
+    assert_eq!(images.labels(10).unwrap(), [0, 1]);
+    assert!(images.name(1).ends_with("bee/b.png"), "{}", images.name(1));
+}
+
+#[test]
+fn single_pictures_and_mixed_channels_are_taken() {
+    let lab = lab();
+    let [one, idx] = ["a.png", "t-images-idx3-ubyte"].map(|name| lab.path().join(name));
+    picture(&one, 2, 2, 100);
+    fs::write(&idx, [0, 0, 8, 3, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 2, 5, 6, 7, 8]).unwrap();
+    let images = Images::open(&[&one, &idx]).unwrap();
+    assert!(images.name(0).ends_with("a.png"));
+    let pixels = Pixels::load(&images, &[0, 1], None).unwrap();
+    assert_eq!(pixels.shape(), [3, 2, 2]);
+    assert_eq!(pixels.get(1).pixels, [5, 6, 7, 8].repeat(3));
+    // Pillow's `convert("L")` of (100, 0, 9) and (100, 1, 9).
+    let grey = Pixels::load_for([1, 2, 2], &images, &[0, 1]).unwrap();
+    assert_eq!((grey.get(0).pixels, grey.get(1).pixels), (vec![31, 32, 31, 32], vec![5, 6, 7, 8]));
 }

@@ -39,7 +39,6 @@ fn log_sum_exp(x: Tensor<2>) -> Tensor<2> {
 }
 
 /// Every row divided by its norm.
-fn unit(x: Tensor<2>) -> Tensor<2> {
-    let norms = x.clone().square().sum_dim(1).sqrt().clamp_min(1e-12);
-    x / norms
+pub(super) fn unit(x: Tensor<2>) -> Tensor<2> {
+    x.clone() / x.square().sum_dim(1).clamp_min(1e-24).sqrt()
 }

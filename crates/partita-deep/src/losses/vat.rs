@@ -44,7 +44,7 @@ impl Vat {
 }
 
 /// Normal numbers of the shape of `x`; each image draws from a stream of its own.
-fn random(x: &Tensor<4>, seed: u64, step: u64) -> Tensor<4> {
+pub(super) fn random(x: &Tensor<4>, seed: u64, step: u64) -> Tensor<4> {
     let [n, c, h, w] = x.dims();
     let m = c * h * w;
     let mut numbers = vec![0f32; n * m];
@@ -60,7 +60,5 @@ fn random(x: &Tensor<4>, seed: u64, step: u64) -> Tensor<4> {
 /// Every image divided by its norm.
 fn unit(x: Tensor<4>) -> Tensor<4> {
     let shape = x.dims();
-    let rows = x.flatten::<2>(1, 3);
-    let norms = rows.clone().square().sum_dim(1).sqrt().clamp_min(1e-12);
-    (rows / norms).reshape(shape)
+    super::contrast::unit(x.flatten(1, 3)).reshape(shape)
 }

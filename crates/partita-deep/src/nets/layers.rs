@@ -65,7 +65,8 @@ impl Shape {
     }
 }
 
-/// Batch normalisation with PyTorch's defaults.
+/// Batch normalisation with PyTorch's ε and momentum; the running variance is that of the batches, where PyTorch's is
+/// the estimate n/(n − 1) times as large.
 pub(super) fn norm(channels: usize, device: &Device) -> BatchNorm {
     BatchNormConfig::new(channels).init(device)
 }

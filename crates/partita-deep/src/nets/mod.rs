@@ -126,7 +126,7 @@ impl Net {
             Self::Linear => &[],
             Self::Mlp => &[plain::mlp],
             Self::Vgg4 => &[plain::vgg4],
-            Self::Resnet18 | Self::Resnet18Cifar | Self::Resnet50 => &[resnet::torchvision],
+            Self::Resnet18 | Self::Resnet18Cifar | Self::Resnet50 => &[resnet::torchvision, resnet::shortcut],
             Self::Mobilenetv2 => &[inverted::torchvision, inverted::flat],
             Self::EfficientnetLite0 => &[inverted::efficientnet],
         }

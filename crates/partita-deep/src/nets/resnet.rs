@@ -8,11 +8,9 @@ use burn::nn::PaddingConfig2d;
 use burn::nn::conv::Conv2d;
 use burn::nn::pool::{MaxPool2d, MaxPool2dConfig};
 use burn::tensor::{Device, Tensor, activation::relu};
-use serde::{Deserialize, Serialize};
 
 /// How an image enters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stem {
     /// A 7×7 convolution of stride 2 and pooling, for images of about 224 pixels.
     Imagenet,
@@ -128,4 +126,9 @@ impl Residual {
 pub(super) fn torchvision(name: &str) -> Option<String> {
     let name = name.replace("third.conv", "conv3").replace("third.bn", "bn3");
     Some(name.replace("downsample.conv", "downsample.0").replace("downsample.bn", "downsample.1"))
+}
+
+/// Name in the layout of networks for CIFAR, SCAN's among them, where the way past a block is a `shortcut`.
+pub(super) fn shortcut(name: &str) -> Option<String> {
+    torchvision(name).map(|name| name.replace("downsample", "shortcut"))
 }

@@ -66,7 +66,7 @@ fn state(trainer: &Trainer<'_>) -> TensorFile {
             file.tensors.insert(format!("{kind}.{name}"), tensor);
         }
     }
-    let json = |value: std::result::Result<String, serde_json::Error>| value.unwrap_or_default();
+    let json = |value: serde_json::Result<String>| value.expect("options and losses are plain data");
     file.metadata.insert("format".into(), FORMAT.into());
     file.metadata.insert("params".into(), json(serde_json::to_string(&trainer.params)));
     file.metadata.insert("epochs".into(), json(serde_json::to_string(&trainer.epochs)));

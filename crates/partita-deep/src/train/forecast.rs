@@ -1,4 +1,4 @@
-//! Memory that training will take, so that a run too large is refused at once and not killed in its second hour.
+//! Memory that training will take.
 
 use super::{Aim, Params};
 use crate::error::{DeepError, Result};
@@ -19,25 +19,26 @@ fn of_image(params: &Params, shape: ImageShape) -> u64 {
     (4 * params.net.kept(shape) * passes(params)) as u64 * 3 / 2
 }
 
+/// Bytes that a parameter takes: itself, its gradient and both of Adam's moments.
+const OF_PARAMETER: u64 = 16;
+
 /// Refuse a run that needs more than `free` bytes beside the images, which are in memory already.
-pub(super) fn check(params: &Params, pixels: &Pixels, free: Option<u64>) -> Result<()> {
+pub(super) fn check(params: &Params, pixels: &Pixels, parameters: usize, free: Option<u64>) -> Result<()> {
     let Some(free) = free else { return Ok(()) };
     let batch = params.batch.min(pixels.len()) as u64;
     let image = of_image(params, pixels.shape());
-    let need = batch * image;
+    let fixed = OF_PARAMETER * parameters as u64;
+    let need = fixed + batch * image;
     if need <= free {
         return Ok(());
     }
-    let advice = usize::try_from(free / image.max(1)).unwrap_or(usize::MAX).max(params.k);
-    Err(DeepError::Memory { need, free, advice })
-}
-
-/// Bytes that the system says are free, where it says so.
-pub(super) fn free() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kilobytes * 1024)
+    let fits = usize::try_from(free.saturating_sub(fixed) / image.max(1)).unwrap_or(usize::MAX);
+    let smaller = "smaller images with --size, or a smaller network";
+    let advice = match fits >= params.k {
+        true => format!("give --batch {fits}, {smaller}"),
+        false => format!("give {smaller}"),
+    };
+    Err(DeepError::Memory { what: "training", need, free, advice })
 }
 
 #[cfg(test)]
@@ -49,11 +50,16 @@ mod tests {
     fn what_does_not_fit_is_refused_with_a_batch_that_does() {
         let pixels = Pixels::new([3, 32, 32], vec![0; 3 * 32 * 32 * 1000]);
         let params = Params { batch: 500, ..Params::new(10, Net::Resnet18Cifar) };
-        assert!(check(&params, &pixels, None).is_ok());
-        assert!(check(&params, &pixels, Some(1 << 40)).is_ok());
-        let refused = check(&params, &pixels, Some(1 << 30)).unwrap_err();
+        assert!(check(&params, &pixels, 0, None).is_ok());
+        assert!(check(&params, &pixels, 0, Some(1 << 40)).is_ok());
+        let refused = check(&params, &pixels, 0, Some(1 << 30)).unwrap_err();
         let DeepError::Memory { need, advice, .. } = refused else { panic!("{refused}") };
-        assert!(need > 1 << 30 && advice < 500, "{need} {advice}");
-        assert!(check(&Params { batch: advice, ..params }, &pixels, Some(1 << 30)).is_ok());
+        let batch: usize =
+            advice.split("--batch ").nth(1).and_then(|rest| rest.split(',').next()).unwrap().parse().unwrap();
+        assert!(need > 1 << 30 && batch < 500, "{need} {advice}");
+        assert!(check(&Params { batch, ..params.clone() }, &pixels, 0, Some(1 << 30)).is_ok());
+        // Where the weights alone are too many no batch helps.
+        let refused = check(&params, &pixels, 1 << 27, Some(1 << 30)).unwrap_err().to_string();
+        assert!(refused.contains("--size") && !refused.contains("--batch"), "{refused}");
     }
 }

@@ -12,11 +12,12 @@ mod views;
 
 pub use model::DeepModel;
 pub use params::{Aim, Params};
-pub use scan::{Scan, pretext, scan};
+pub use scan::{Scan, checkpoints, pretext, scan};
 
 use crate::embed::Normalise;
 use crate::error::{DeepError, Result};
 use crate::images::Pixels;
+use crate::memory;
 use crate::nets::Classifier;
 use crate::optimise::Adam;
 use crate::weights::{self, StateDict};
@@ -24,7 +25,7 @@ use ahead::Source;
 use burn::module::Module;
 use burn::tensor::Device;
 use checkpoint::Checkpoint;
-use partita::linear::Refresh;
+use partita::linear::{Loss, Refresh};
 use partita::objective::Workspace;
 use partita::report::{Flow, Observer, Progress, StopReason};
 use partita::rng::{Stream, stream};
@@ -48,6 +49,9 @@ pub struct Epoch {
     pub pairs: f64,
     /// Of virtual adversarial training.
     pub disturb: f64,
+    /// Share of the images that the network was sure of, in the third stage of SCAN.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sure: Option<f64>,
 }
 
 /// What a deep fit is given beside its options.
@@ -84,6 +88,32 @@ impl<'a> Input<'a> {
     }
 }
 
+impl Input<'_> {
+    /// Refuse labels and neighbours that are not those of the images.
+    fn check(&self, params: &Params) -> Result<()> {
+        let refuse = |problem: String| Err(DeepError::Option(problem));
+        let n = self.pixels.len();
+        if let Some(known) = self.known {
+            if known.len() != n {
+                return refuse(format!("{} known labels are given for {n} images", known.len()));
+            }
+            if let Some(label) = known.iter().find(|label| **label >= params.k as i32) {
+                return refuse(format!(
+                    "a known label is {label}; those of {} clusters begin at 0",
+                    params.k
+                ));
+            }
+        }
+        let near = self.neighbours;
+        if matches!(params.aim, Aim::Neighbours { .. })
+            && (near.is_empty() || !near.len().is_multiple_of(n) || near.iter().any(|i| *i as usize >= n))
+        {
+            return refuse(format!("every one of the {n} images needs as many neighbours among them"));
+        }
+        Ok(())
+    }
+}
+
 /// A run of training.
 pub struct Trainer<'a> {
     params: &'a Params,
@@ -96,6 +126,8 @@ pub struct Trainer<'a> {
     head_losses: Vec<f64>,
     /// Mean predictions of the epoch so far.
     shares: Vec<f64>,
+    /// Images of the epoch so far whose cluster the network was sure of.
+    sure: usize,
     workspace: Workspace,
 }
 
@@ -112,7 +144,8 @@ pub struct DeepFit {
     pub kept: Option<PathBuf>,
 }
 
-/// Train a network on images. `each` sees every epoch and the network after it.
+/// Train a network on images. `each` sees every epoch and the network after it; a run that is resumed begins with the last
+/// epoch of the one before, which may have been killed before all was told of it.
 ///
 /// On the processor the result has the same bits for the same seed, whatever the number of threads, and whether or not the run was
 /// interrupted and resumed with the same options. More epochs than at first may be asked for: the run then goes on.
@@ -127,6 +160,9 @@ pub fn fit(
     let checkpoint = input.checkpoint.map(|path| Checkpoint::new(path, &trainer));
     if let Some(checkpoint) = checkpoint.as_ref().filter(|kept| input.resume && kept.path.exists()) {
         checkpoint.read(&mut trainer)?;
+        if let Some(epoch) = trainer.epochs.last() {
+            each(epoch, &trainer.result())?;
+        }
     }
     let mut stop = StopReason::Finished;
     while trainer.epochs.len() < params.epochs {
@@ -148,9 +184,14 @@ pub fn fit(
 impl<'a> Trainer<'a> {
     fn new(input: &Input<'a>, params: &'a Params, device: Device) -> Result<Self> {
         params.check(input.pixels.len())?;
-        forecast::check(params, input.pixels, forecast::free())?;
+        input.check(params)?;
+        let on_processor = device == Device::flex();
         let (device, shape) = (device.autodiff(), input.pixels.shape());
-        let mut model = Classifier::new(params.net, shape, &params.heads(shape), &device)?;
+        let heads = params.head_sizes(shape);
+        let mut model = Classifier::new(params.net, shape, &heads, &device)?;
+        // Weights take memory from here on, not before.
+        let free = memory::free().filter(|_| on_processor);
+        forecast::check(params, input.pixels, weights::walk::count(&model), free)?;
         model = weights::randomise(model, params.seed);
         // Whether trained here or elsewhere, weights of a network are used with the same numbers.
         let mut normalise = Normalise::of(params.net);
@@ -166,8 +207,9 @@ impl<'a> Trainer<'a> {
         }
         Ok(Self {
             adam: Adam::new(params.backbone, params.heads),
-            head_losses: vec![0.0; params.heads(shape).len()],
+            head_losses: vec![0.0; heads.len()],
             shares: vec![0.0; params.k],
+            sure: 0,
             params,
             source: Source { pixels: input.pixels, neighbours: input.neighbours, params, normalise },
             known: input.known,
@@ -192,6 +234,7 @@ impl<'a> Trainer<'a> {
         let (batches, mut sum) = (self.batches(), Losses::default());
         self.head_losses.fill(0.0);
         self.shares.fill(0.0);
+        self.sure = 0;
         let mut batch = order.chunks(self.params.batch.min(order.len())).take(batches);
         let mut prepare = || batch.next().map(|rows| source.inputs(rows, number));
         let (mut made, mut next) = (0, prepare());
@@ -219,7 +262,7 @@ impl<'a> Trainer<'a> {
         }
         // Labels that are known hold their clusters in place, and a late split would not be learnt.
         if self.known.is_none()
-            && matches!(self.params.aim, Aim::Core { .. })
+            && matches!(self.params.aim, Aim::Core { loss: Loss::Strong, .. })
             && 2 * (number + 1) <= self.params.epochs
         {
             let shares: Vec<f64> = self.shares.iter().map(|sum| sum / batches as f64).collect();
@@ -227,7 +270,17 @@ impl<'a> Trainer<'a> {
         }
         let Losses { cluster, pairs, disturb } = sum;
         let stage = self.params.aim.stage().to_owned();
-        self.epochs.push(Epoch { stage, epoch: number + 1, loss: sum.total(), cluster, pairs, disturb });
+        let seen = batches * self.params.batch.min(order.len());
+        let sure = matches!(self.params.aim, Aim::Confident { .. }).then(|| self.sure as f64 / seen as f64);
+        self.epochs.push(Epoch {
+            stage,
+            epoch: number + 1,
+            loss: sum.total(),
+            cluster,
+            pairs,
+            disturb,
+            sure,
+        });
         Ok(Flow::Continue)
     }
 

@@ -14,8 +14,8 @@ use rayon::prelude::*;
 use std::path::Path;
 
 const FORMAT: &str = "partita-deep-1";
-/// Images predicted at once.
-const BATCH: usize = 256;
+/// Images predicted at once, at most.
+pub(super) const BATCH: usize = 256;
 
 /// A network that gives probabilities of clusters.
 #[derive(Debug, Clone)]
@@ -61,8 +61,10 @@ impl DeepModel {
         of: impl Fn(Tensor<4>) -> Tensor<2>,
     ) -> Result<Vec<f32>> {
         let (n, mut out) = (pixels.len(), Vec::new());
-        for start in (0..n).step_by(BATCH) {
-            let rows: Vec<usize> = (start..n.min(start + BATCH)).collect();
+        // What was small enough for training is small enough here.
+        let batch = BATCH.min(self.params.batch).max(1);
+        for start in (0..n).step_by(batch) {
+            let rows: Vec<usize> = (start..n.min(start + batch)).collect();
             let x = input(&self.normalise, &rows, pixels);
             let numbers = values(of(Tensor::from_data(x, &self.device)));
             if numbers.is_empty() || numbers.iter().any(|v| !v.is_finite()) {
@@ -97,8 +99,8 @@ impl DeepModel {
         let about = (self.shape, self.head, (self.normalise.mean, self.normalise.deviation));
         let texts = [
             ("format", FORMAT.to_owned()),
-            ("params", serde_json::to_string(&self.params).unwrap_or_default()),
-            ("about", serde_json::to_string(&about).unwrap_or_default()),
+            ("params", serde_json::to_string(&self.params).expect("options are plain data")),
+            ("about", serde_json::to_string(&about).expect("numbers")),
         ];
         let metadata = texts.into_iter().map(|(key, text)| (key.to_owned(), text)).collect();
         let tensors = tensors(&self.net).into_iter().map(|(name, t)| (format!("model.{name}"), t)).collect();
@@ -141,7 +143,7 @@ impl DeepModel {
         if !sane || shape.iter().any(|&d| d == 0 || d > 1 << 14) {
             return Err(broken());
         }
-        let net = Classifier::new(params.net, shape, &params.heads(shape), &device)?;
+        let net = Classifier::new(params.net, shape, &params.head_sizes(shape), &device)?;
         let net = checkpoint::fill(net, &file).ok_or_else(broken)?.valid();
         Ok(Self { net, params, shape, head, normalise: Normalise { mean, deviation }, device })
     }

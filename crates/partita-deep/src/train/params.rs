@@ -6,7 +6,7 @@ use crate::losses::Vat;
 use crate::nets::{ImageShape, Net};
 use crate::optimise::Pace;
 use partita::linear::{Loss, Refresh, Solver};
-use partita::simplex::check_prior;
+use partita::simplex::{check_prior, uniform};
 use serde::{Deserialize, Serialize};
 
 /// What is minimised.
@@ -115,7 +115,7 @@ impl Params {
             vat: Vat::default(),
             warm_up: 0,
             epochs: 30,
-            batch: 250,
+            batch: 250.max(k.saturating_mul(10)),
             backbone: pace,
             heads: pace,
             seed: 0,
@@ -170,6 +170,13 @@ impl Params {
                 "IIC needs at least one head, and over-clustering heads of {} clusters or more",
                 self.k
             )),
+            Aim::Contrast { width, temperature }
+                if width == 0 || !(0.001..=1000.0).contains(&temperature) =>
+            {
+                refuse(format!(
+                    "views cannot be compared by {width} numbers at a temperature of {temperature}"
+                ))
+            }
             Aim::Core { lambda, .. } if !lambda.is_finite() || lambda < 0.0 => {
                 refuse(format!("lambda is {lambda}; it must be a finite number, 0 or more"))
             }
@@ -185,11 +192,12 @@ impl Params {
 
     /// The prior u.
     pub fn prior(&self) -> Vec<f64> {
-        self.prior.clone().unwrap_or_else(|| partita::simplex::uniform(self.k))
+        let given = self.prior.as_ref().and_then(|prior| check_prior(prior, self.k).ok());
+        given.unwrap_or_else(|| uniform(self.k))
     }
 
     /// Outputs of every head; a projection is two layers, one upon the other.
-    pub fn heads(&self, shape: ImageShape) -> Vec<usize> {
+    pub fn head_sizes(&self, shape: ImageShape) -> Vec<usize> {
         match self.aim {
             Aim::Core { .. } | Aim::Neighbours { .. } | Aim::Confident { .. } => vec![self.k],
             Aim::Contrast { width, .. } => vec![self.net.features(shape), width],

@@ -67,6 +67,34 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_dead_cluster_starts_beside_the_largest() {
+        use crate::images::Pixels;
+        use crate::nets::Net;
+        use crate::optimise::{Moments, Pace};
+        use crate::train::{Input, Params};
+        let pixels = Pixels::new([1, 2, 2], vec![9; 4 * 30]);
+        let params = Params { batch: 10, ..Params::new(3, Net::Linear) };
+        let mut trainer = Trainer::new(&Input::new(&pixels), &params, crate::device::tested()).unwrap();
+        assert_eq!(params.heads, Pace { rate: 1e-3, decay: 0.0 });
+        let moments = Moments { first: vec![1.0; 12], second: vec![1.0; 12] };
+        trainer.adam.moments.insert("heads.0.weight".into(), moments);
+        let columns = |trainer: &Trainer<'_>| -> Vec<Vec<f32>> {
+            let weight = values(trainer.model.heads[0].weight.val());
+            (0..3).map(|c| weight.iter().skip(c).step_by(3).copied().collect()).collect()
+        };
+        let before = columns(&trainer);
+        trainer.revive(&[0.3, 0.01, 0.69]);
+        let after = columns(&trainer);
+        assert_eq!((&after[0], &after[2]), (&before[0], &before[2]), "the others stay");
+        let size = before[2].iter().map(|w| w.abs()).sum::<f32>() / 4.0;
+        let apart = after[1].iter().zip(&after[2]).map(|(a, b)| (a - b).abs());
+        assert!(apart.clone().all(|d| d <= APART * size) && apart.sum::<f32>() > 0.0, "{after:?}");
+        let moments = &trainer.adam.moments["heads.0.weight"];
+        assert_eq!(moments.first, [1.0, 0.0, 1.0].repeat(4));
+        assert_eq!(moments.second, [1.0, 0.0, 1.0].repeat(4));
+    }
+
+    #[test]
     fn the_dead_take_halves_of_the_most_overfull() {
         let even = [0.25; 4];
         assert_eq!(splits(&[0.3, 0.3, 0.2, 0.2], &even), []);

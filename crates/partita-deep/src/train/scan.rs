@@ -1,7 +1,7 @@
 //! SCAN (Van Gansbeke et al. 2020): features by contrast, neighbours among them, clusters of neighbours, and labels the
 //! network is sure of. The first of these is a start for any other aim too.
 
-use super::{Aim, DeepFit, DeepModel, Epoch, Input, Params, fit};
+use super::{Aim, DeepFit, DeepModel, Epoch, Input, Params, Trainer, fit};
 use crate::error::{DeepError, Result};
 use crate::optimise::Pace;
 use burn::tensor::Device;
@@ -31,6 +31,8 @@ impl Scan {
 
 /// What likenesses of views are divided by, and the numbers they are compared by.
 const CONTRAST: Aim = Aim::Contrast { width: 128, temperature: 0.1 };
+/// What the checkpoints of the stages are called after.
+const STAGES: [&str; 3] = ["contrast", "neighbours", "labels"];
 /// Rate at which views are learnt.
 const RATE: f64 = 1e-3;
 
@@ -47,9 +49,11 @@ pub fn pretext(
     observer: &dyn Observer,
     each: impl FnMut(&Epoch, &DeepModel) -> Result<()>,
 ) -> Result<DeepFit> {
+    // A mistake in what follows is better known now than when this is over.
+    Trainer::new(input, params, device.clone())?;
     let pace = |of: Pace| Pace { rate: RATE, ..of };
     let params = Params { backbone: pace(params.backbone), heads: pace(params.heads), ..params.clone() };
-    stage(input, &params, (CONTRAST, "contrast"), epochs, device, observer, each)
+    stage(input, &params, (CONTRAST, STAGES[0]), epochs, device, observer, each)
 }
 
 /// All three stages; `params` gives all but the aims and the numbers of epochs. A checkpoint becomes one file for each.
@@ -71,25 +75,40 @@ pub fn scan(
     if features.stop == StopReason::Interrupted {
         return Ok(features);
     }
-    let (rows, m) = features.model.features(input.pixels, observer)?;
-    let count = neighbours.min(input.pixels.len() - 1);
-    let seen = |done: f64| {
-        observer.progress(Progress { stage: "searching neighbours", done, loss: None }) == Flow::Continue
+    let near = match mined(&features.model, input, neighbours, observer) {
+        Err(DeepError::Core(partita::Error::Interrupted)) => {
+            return Ok(DeepFit { stop: StopReason::Interrupted, ..features });
+        }
+        near => near?,
     };
-    let near = nearest(Table { x: &rows, m }, count, seen).ok_or(partita::Error::Interrupted)?;
 
     let input = Input { begin: Some(&features.model), neighbours: &near, ..*input };
-    let aim = (Aim::Neighbours { entropy }, "neighbours");
+    let aim = (Aim::Neighbours { entropy }, STAGES[1]);
     let clusters = stage(&input, params, aim, second, device, observer, &mut each)?;
     if clusters.stop == StopReason::Interrupted {
         let kept = clusters.kept.or(features.kept);
         return Ok(DeepFit { epochs: [features.epochs, clusters.epochs].concat(), kept, ..clusters });
     }
     let input = Input { begin: Some(&clusters.model), ..input };
-    let aim = (Aim::Confident { threshold }, "labels");
+    let aim = (Aim::Confident { threshold }, STAGES[2]);
     let labels = stage(&input, params, aim, third, device, observer, &mut each)?;
     let kept = labels.kept.or(clusters.kept);
     Ok(DeepFit { epochs: [features.epochs, clusters.epochs, labels.epochs].concat(), kept, ..labels })
+}
+
+/// The nearest neighbours of every image by the features of a network.
+fn mined(model: &DeepModel, input: &Input<'_>, count: usize, observer: &dyn Observer) -> Result<Vec<u32>> {
+    let (rows, m) = model.features(input.pixels, observer)?;
+    let seen = |done: f64| {
+        observer.progress(Progress { stage: "searching neighbours", done, loss: None }) == Flow::Continue
+    };
+    let count = count.min(input.pixels.len() - 1);
+    Ok(nearest(Table { x: &rows, m }, count, seen).ok_or(partita::Error::Interrupted)?)
+}
+
+/// The checkpoints that the stages of SCAN make of one.
+pub fn checkpoints(path: &Path) -> [PathBuf; 3] {
+    STAGES.map(|name| of_stage(path, name))
 }
 
 /// One stage, with a checkpoint of its own.

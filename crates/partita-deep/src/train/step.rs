@@ -2,13 +2,17 @@
 
 use super::Trainer;
 use super::ahead::Inputs;
+use super::model::BATCH;
 use super::views::with;
 use crate::losses::{core, kl, log_sigma, symmetric_kl, with_gradient};
 use crate::nets::Classifier;
-use crate::weights::walk::values;
+use crate::weights::walk::{apart, values};
 use burn::module::Module;
 use burn::tensor::{Tensor, TensorData};
 use partita::objective::{Batch, BatchObjective, SelfLabelled, Workspace};
+
+/// Batches after which running means, with a momentum of 0.1, have forgotten what they began with.
+const SETTLING: usize = 50;
 
 /// What the losses of a run need beside the network.
 pub(super) enum Judge {
@@ -45,7 +49,7 @@ impl Trainer<'_> {
             _ => self.clusters(inputs, judge),
         };
         let model = self.model.clone();
-        self.model = self.adam.step(model, loss.backward(), 1.0);
+        self.model = self.adam.step(model, loss.backward());
         losses
     }
 
@@ -68,11 +72,11 @@ impl Trainer<'_> {
             loss = loss + term;
         }
         if disturb > 0.0 {
-            // Weights need no gradient there, and its images should not count in the normalisation's means.
+            // To find the disturbance weights need no gradient; disturbed images never count in the normalisation's means.
             let still = self.model.valid().train().no_grad();
             let draw = (self.params.seed, self.adam.steps);
             let r = self.params.vat.disturbance(&x, &z, draw, |x| still.forward(x));
-            let term = kl(z.detach(), self.model.forward(x + r)) * disturb as f32;
+            let term = kl(z.detach(), apart(&self.model).forward(x + r)) * disturb as f32;
             losses.disturb = scalar(&term);
             loss = loss + term;
         }
@@ -120,20 +124,29 @@ impl Trainer<'_> {
         log_sigma(&still.forward(Tensor::from_data(images, &self.device.clone().inner())))
     }
 
-    /// ln σ of all images by the first head.
-    pub(super) fn log_sigma_of_all(&self) -> Vec<f64> {
-        let still = self.model.valid();
-        let rows: Vec<usize> = (0..self.source.pixels.len()).collect();
-        rows.chunks(256).flat_map(|rows| self.said(&still, self.source.plain(rows))).collect()
-    }
-
     /// Labels of all images, for an epoch.
     pub(super) fn label_all(&self, objective: &SelfLabelled) -> Vec<f64> {
-        let log_sigma = self.log_sigma_of_all();
+        let rows: Vec<usize> = (0..self.source.pixels.len()).collect();
+        if self.adam.steps == 0 {
+            self.settle(&rows);
+        }
+        let still = self.model.valid();
+        let batches = rows.chunks(BATCH.min(self.params.batch));
+        let log_sigma: Vec<f64> =
+            batches.flat_map(|rows| self.said(&still, self.source.plain(rows))).collect();
         let batch = Batch { log_sigma: &log_sigma, k: self.params.k, weights: None, known: self.known };
         let mut ws = Workspace::default();
         objective.label(batch, &mut ws);
         ws.y
+    }
+
+    /// Let the normalisation's running means meet the images: a new network has none, and labels would come from numbers
+    /// that it is never trained with.
+    fn settle(&self, rows: &[usize]) {
+        let batches = rows.chunks_exact(self.params.batch.min(rows.len()));
+        for rows in batches.cycle().take(SETTLING) {
+            self.model.forward(self.tracked(self.source.plain(rows)));
+        }
     }
 }
 

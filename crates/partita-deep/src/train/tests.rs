@@ -1,5 +1,7 @@
 use super::*;
 use crate::device::tested;
+use crate::embed::Embedder;
+use crate::images::Images;
 use crate::nets::Net;
 use partita::linear::{Loss, Solver};
 use partita::metrics::scores;
@@ -56,6 +58,15 @@ fn bits(fit: &DeepFit) -> Vec<(String, Vec<u32>)> {
     out
 }
 
+/// Stops a run that has come so far.
+struct StopAt(f64);
+
+impl Observer for StopAt {
+    fn progress(&self, progress: Progress) -> Flow {
+        if progress.done > self.0 { Flow::Stop } else { Flow::Continue }
+    }
+}
+
 #[test]
 fn a_resumed_run_ends_with_the_same_bits() {
     let (pixels, _) = bars(200);
@@ -69,9 +80,16 @@ fn a_resumed_run_ends_with_the_same_bits() {
     ] {
         let whole = trained(&input(&pixels), &params);
         let first = Input { checkpoint: Some(&path), ..input(&pixels) };
-        trained(&first, &Params { epochs: 1, ..params.clone() });
+        let stopped = fit(&first, &params, tested(), &StopAt(0.5), |_, _| Ok(())).unwrap();
+        assert_eq!((stopped.stop, stopped.epochs.len()), (StopReason::Interrupted, 1));
         let second = Input { resume: true, ..first };
-        let resumed = trained(&second, &params);
+        let mut seen = Vec::new();
+        let each = |epoch: &Epoch, _: &DeepModel| {
+            seen.push(epoch.epoch);
+            Ok(())
+        };
+        let resumed = fit(&second, &params, tested(), &Silent, each).unwrap();
+        assert_eq!(seen, [1, 2, 3], "the last epoch that is kept is told of again");
         assert_eq!(bits(&resumed), bits(&whole));
         assert_eq!(resumed.epochs, whole.epochs);
         // Also when nothing was left to do but to choose a head.
@@ -184,18 +202,69 @@ fn every_aim_lowers_its_loss() {
     }
 }
 
+/// With one batch an epoch, and no normalisation, the labels of the batch are those of the epoch.
+#[test]
+fn labels_of_a_batch_and_of_an_epoch_of_one_batch_are_the_same() {
+    let (pixels, truth) = bars(60);
+    let known: Vec<i32> = (0..60).map(|i| if i % 5 == 0 { truth[i] as i32 } else { -1 }).collect();
+    for (loss, known) in
+        ["strong", "weak", "miadm", "sela"].iter().flat_map(|l| [(l, None), (l, Some(&*known))])
+    {
+        let [batch, epoch] = [Refresh::Batch, Refresh::Epoch].map(|refresh| {
+            let solver = Solver::Em { iterations: 5 };
+            let aim = Aim::Core { loss: loss.parse().unwrap(), lambda: 10.0, solver, refresh };
+            let params = Params { aim, batch: 60, epochs: 4, disturb: 0.0, ..options(Net::Linear) };
+            trained(&Input { known, ..input(&pixels) }, &params)
+        });
+        for (a, b) in batch.epochs.iter().zip(&epoch.epochs) {
+            assert!((a.loss - b.loss).abs() < 1e-5, "{loss}: {a:?} {b:?}");
+        }
+        assert!(batch.epochs[3].loss < batch.epochs[0].loss, "{loss}");
+    }
+}
+
 #[test]
 fn known_labels_teach_the_network() {
     let (pixels, truth) = bars(400);
     let known: Vec<i32> =
         truth.iter().enumerate().map(|(i, t)| if i % 4 < 2 { *t as i32 } else { -1 }).collect();
-    let params = Params { epochs: 15, ..options(Net::Mlp) };
-    let found = trained(&Input { known: Some(&known), ..input(&pixels) }, &params);
-    let proba = found.model.probabilities(&pixels, &Silent).unwrap();
-    let labels: Vec<i64> = proba.chunks_exact(2).map(|p| i64::from(p[1] > p[0])).collect();
-    let right = labels.iter().zip(&truth).filter(|(a, b)| a == b).count();
-    assert!(right > 340, "{right} of 400, numbered as in the known labels");
-    assert!(scores(&truth, &labels).unwrap().acc > 0.85);
+    for refresh in [Refresh::Batch, Refresh::Epoch] {
+        let solver = Solver::Em { iterations: 3 };
+        let aim = Aim::Core { loss: Loss::Strong, lambda: 100.0, solver, refresh };
+        let params = Params { epochs: 15, aim, ..options(Net::Mlp) };
+        let found = trained(&Input { known: Some(&known), ..input(&pixels) }, &params);
+        let proba = found.model.probabilities(&pixels, &Silent).unwrap();
+        let labels = proba.chunks_exact(2).map(|p| i64::from(p[1] > p[0]));
+        let right = labels.zip(&truth).filter(|(a, b)| a == *b).count();
+        assert!(right > 340, "{refresh:?}: {right} of 400, numbered as in the known labels");
+    }
+}
+
+#[test]
+fn weights_trained_here_give_the_features_they_were_trained_for() {
+    let lab = tempfile::tempdir().unwrap();
+    for i in 0..20_u8 {
+        let pixels = (0..192_u8).map(|p| p.wrapping_mul(7).wrapping_add(i.wrapping_mul(31)));
+        let bytes = [b"P6 8 8 255\n".to_vec(), pixels.collect()].concat();
+        std::fs::write(lab.path().join(format!("{i:02}.ppm")), bytes).unwrap();
+    }
+    let images = Images::open(&[lab.path()]).unwrap();
+    let rows: Vec<usize> = (0..20).collect();
+    let pixels = Pixels::load(&images, &rows, None).unwrap();
+    let found = trained(&input(&pixels), &Params { batch: 10, ..options(Net::Vgg4) });
+    let embedder = Embedder::new(found.model.net.backbone.clone(), Net::Vgg4, 8, tested());
+    let mut features = Vec::new();
+    let mut keep = |some: &[f32]| {
+        features.extend_from_slice(some);
+        Ok(())
+    };
+    embedder.run(&images, &rows, 0..20, &Silent, &mut keep).unwrap();
+    let (expected, width) = found.model.features(&pixels, &Silent).unwrap();
+    assert_eq!((features.len(), width), (expected.len(), embedder.features()));
+    assert!(expected.iter().any(|v| *v > 0.0));
+    for (a, b) in features.iter().zip(&expected) {
+        assert!((a - b).abs() <= 1e-4 * (1.0 + b.abs()), "{a} {b}");
+    }
 }
 
 #[test]
@@ -255,6 +324,32 @@ fn options_that_cannot_work_are_refused() {
 }
 
 #[test]
+fn labels_and_neighbours_of_other_images_are_refused() {
+    let (pixels, _) = bars(60);
+    let refused = |input: Input<'_>, params: &Params| {
+        Trainer::new(&input, params, Device::flex()).err().unwrap().to_string()
+    };
+    let params = options(Net::Mlp);
+    assert!(refused(Input { known: Some(&[0; 59]), ..input(&pixels) }, &params).contains("59 known labels"));
+    assert!(refused(Input { known: Some(&[2; 60]), ..input(&pixels) }, &params).contains("label is 2"));
+    let aim = Aim::Neighbours { entropy: 5.0 };
+    let params = Params { aim, augment: "flip".parse().unwrap(), ..params };
+    for near in [&[][..], &[0; 61], &[60; 60]] {
+        assert!(refused(Input { neighbours: near, ..input(&pixels) }, &params).contains("neighbours"));
+    }
+}
+
+#[test]
+fn what_follows_a_pretext_is_checked_before_it() {
+    let (pixels, _) = bars(60);
+    let augment = "affine:0.1".parse().unwrap();
+    let params = Params { k: 51, augment, ..options(Net::Mlp) };
+    let each = |_: &Epoch, _: &DeepModel| unreachable!("nothing is trained");
+    let refused = pretext(&input(&pixels), &params, 3, &tested(), &Silent, each).unwrap_err();
+    assert!(refused.to_string().contains("--batch 510"), "{refused}");
+}
+
+#[test]
 fn scan_separates_stripes_and_resumes() {
     let (pixels, truth) = stripes(300);
     let lab = tempfile::tempdir().unwrap();
@@ -271,6 +366,8 @@ fn scan_separates_stripes_and_resumes() {
     let acc = scores(&truth, &labels).unwrap().acc;
     assert!(acc > 0.9, "{acc}");
     assert_eq!(whole.epochs.len(), 17);
+    let sure: Vec<f64> = whole.epochs.iter().filter_map(|epoch| epoch.sure).collect();
+    assert!(sure.len() == 3 && sure.iter().all(|share| (0.1..=1.0).contains(share)), "{sure:?}");
     // Stopped in the second stage, it goes on there.
     let kept = Input { checkpoint: Some(&path), resume: true, ..input(&pixels) };
     let short = Scan { epochs: [6, 8, 1], ..stages };

@@ -47,7 +47,8 @@ impl Trainer<'_> {
         }
         let known =
             self.model.heads[..heads].iter().map(|head| self.known_term(head.forward(first.clone()), rows));
-        known.fold(told(Tensor::cat(terms, 0).sum() / heads as f32), with)
+        let (tensor, value) = known.fold(told(Tensor::cat(terms, 0).sum()), with);
+        (tensor / heads as f32, value / heads as f64)
     }
 
     /// The label of an image, if it is known.
@@ -64,7 +65,7 @@ impl Trainer<'_> {
 
     /// The clusters that the network is sure of in the images, taught in their views, all clusters weighing the same.
     fn confident(
-        &self,
+        &mut self,
         images: TensorData,
         views: Tensor<4>,
         rows: &[usize],
@@ -81,6 +82,7 @@ impl Trainer<'_> {
         let labels: Vec<Option<usize>> = labels.collect();
         let mut sizes = vec![0usize; k];
         labels.iter().flatten().for_each(|&label| sizes[label] += 1);
+        self.sure += labels.iter().flatten().count();
         let used = sizes.iter().filter(|&&size| size > 0).count();
 
         let z = self.model.forward(views);

@@ -96,14 +96,14 @@ impl Content {
 }
 
 /// How the names of a file and of a network meet.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Report {
+#[derive(Default)]
+struct Report {
     /// What the network needs and the file does not have.
-    pub missing: Vec<String>,
+    missing: Vec<String>,
     /// What the file has and the network does not need.
-    pub unexpected: Vec<String>,
+    unexpected: Vec<String>,
     /// Tensors of another shape: name, shape in the file, shape needed.
-    pub misshapen: Vec<(String, Vec<usize>, Vec<usize>)>,
+    misshapen: Vec<(String, Vec<usize>, Vec<usize>)>,
 }
 
 impl Report {
@@ -134,20 +134,33 @@ impl Report {
 
 /// Give a network the weights of a file, or say which tensors are missing, not expected or of another shape.
 ///
-/// Names may be those of torchvision, with any prefix that all of them share (`module.`, `backbone.`). The layers
-/// after the features, of which a network for features has none, may be in the file.
+/// Names may be those of torchvision, with any prefix (`module.`, `backbone.`). The layers after the features, of which
+/// a network for features has none, and what has not that prefix may be in the file too.
 pub fn load(backbone: Backbone, net: Net, file: &StateDict) -> Result<Backbone> {
     let needed = shapes_of(&backbone);
-    let (layout, prefix, report) = best_layout(net, &needed, file);
+    let other = |problem| DeepError::OtherNet { path: file.path.clone(), net, problem };
+    let (layout, prefix, report) = best_layout(net, &needed, file).map_err(other)?;
     if let Some(problem) = report.problem() {
-        return Err(DeepError::OtherNet { path: file.path.clone(), net, problem });
+        return Err(other(problem));
     }
     let mut failed = None;
     let filled = walk::fill(backbone, &mut |name, _| {
         let name = format!("{prefix}{}", layout(name)?);
-        file.read(&name).map_err(|e| failed = Some(e)).ok()
+        finite(file, &name).map_err(|e| failed = Some(e)).ok()
     });
     failed.map_or(Ok(filled), Err)
+}
+
+/// The values of a tensor, if all of them are numbers to calculate with.
+fn finite(file: &StateDict, name: &str) -> Result<Vec<f32>> {
+    let values = file.read(name)?;
+    match values.iter().position(|v| !v.is_finite()) {
+        Some(at) => Err(DeepError::Weights {
+            path: file.path.clone(),
+            problem: format!("number {at} of `{name}` is {}", values[at]),
+        }),
+        None => Ok(values),
+    }
 }
 
 fn shapes_of(backbone: &Backbone) -> BTreeMap<String, Vec<usize>> {
@@ -163,32 +176,41 @@ fn best_layout(
     net: Net,
     needed: &BTreeMap<String, Vec<usize>>,
     file: &StateDict,
-) -> (Layout, String, Report) {
+) -> std::result::Result<(Layout, String, Report), String> {
     let same: Layout = |name| Some(name.to_owned());
     let layouts = net.layouts().iter().copied().chain([same]);
-    let prefixes = prefixes(file.shapes.keys());
-    let tried = layouts.flat_map(|layout| prefixes.iter().map(move |prefix| (layout, prefix.clone())));
-    let judged = tried.map(|(layout, prefix)| {
-        let report = compare(needed, &file.shapes, layout, &prefix);
-        (layout, prefix, report)
+    let judged = layouts.flat_map(|layout| {
+        let judge = move |prefix: String| {
+            let report = compare(needed, &file.shapes, layout, &prefix);
+            (layout, prefix, report)
+        };
+        prefixes(needed, &file.shapes, layout).into_iter().map(judge)
     });
-    judged.min_by_key(|(_, _, report)| report.missing.len()).unwrap_or((
-        same,
-        String::new(),
-        Report::default(),
-    ))
+    let mut judged: Vec<(Layout, String, Report)> = judged.collect();
+    let whole: BTreeSet<&str> =
+        judged.iter().filter(|(_, _, report)| report.missing.is_empty()).map(|j| &*j.1).collect();
+    if whole.len() > 1 {
+        let places: Vec<String> = whole.iter().map(|prefix| format!("`{prefix}`")).collect();
+        return Err(format!("it holds the network more than once, under {}; keep one", places.join(", ")));
+    }
+    judged.sort_by_key(|(_, _, report)| report.missing.len());
+    Ok(judged.into_iter().next().unwrap_or((same, String::new(), Report::default())))
 }
 
-/// The dotted beginnings that all names share, from none on.
-fn prefixes<'a>(names: impl Iterator<Item = &'a String> + Clone) -> Vec<String> {
-    let Some(first) = names.clone().next() else { return vec![String::new()] };
-    let ends = first.match_indices('.').map(|(at, _)| &first[..=at]);
-    let shared = ends.filter(|prefix| names.clone().all(|name| name.starts_with(prefix)));
-    std::iter::once(String::new()).chain(shared.map(str::to_owned)).collect()
+/// None, and what stands in the file before the first name that is needed.
+fn prefixes(
+    needed: &BTreeMap<String, Vec<usize>>,
+    found: &BTreeMap<String, Vec<usize>>,
+    layout: Layout,
+) -> BTreeSet<String> {
+    let first = needed.keys().next().and_then(|name| layout(name));
+    let before =
+        |name: &String| name.strip_suffix(&format!(".{}", first.as_deref()?)).map(|p| p.to_owned() + ".");
+    found.keys().filter_map(before).chain([String::new()]).collect()
 }
 
-/// Layers after the features, by torchvision's names and ours.
-const AFTER: [&str; 4] = ["fc.", "classifier.", "_fc.", "heads."];
+/// Layers after the features, by torchvision's names and those of EfficientNet-Lite0.
+const AFTER: [&str; 3] = ["fc.", "classifier.", "_fc."];
 
 fn compare(
     needed: &BTreeMap<String, Vec<usize>>,
@@ -210,9 +232,11 @@ fn compare(
             }
         }
     }
-    let spare = |name: &str| {
-        let rest = name.strip_prefix(prefix).unwrap_or(name);
-        rest.ends_with("num_batches_tracked") || AFTER.iter().any(|after| rest.starts_with(after))
+    let spare = |name: &str| match name.strip_prefix(prefix) {
+        Some(rest) => {
+            rest.ends_with("num_batches_tracked") || AFTER.iter().any(|after| rest.starts_with(after))
+        }
+        None => true,
     };
     report.unexpected = found.keys().filter(|name| !used.contains(*name) && !spare(name)).cloned().collect();
     report

@@ -1,5 +1,7 @@
 use super::*;
-use burn::tensor::Device;
+use crate::nets::Classifier;
+use burn::module::Module;
+use burn::tensor::{Device, TensorData};
 use std::fs;
 
 fn golden(name: &str) -> PathBuf {
@@ -89,6 +91,40 @@ fn weights_come_back_through_torchvisions_names() {
 }
 
 #[test]
+fn weights_are_found_beside_other_parts_under_the_names_of_networks_for_cifar() {
+    let net = Net::Resnet18Cifar;
+    let twice = |other: &'static str| {
+        written(net, move |file| {
+            for (name, tensor) in std::mem::take(&mut file.tensors) {
+                let name = name.replace("module.", "").replace("downsample", "shortcut");
+                file.tensors.insert(format!("backbone.{name}"), tensor.clone());
+                file.tensors.insert(format!("{other}.{name}"), tensor);
+            }
+            file.tensors.retain(|name, _| !name.starts_with("head.") || name == "head.bn1.weight");
+        })
+    };
+    let fresh = || net.build([3, 32, 32], &Device::flex()).unwrap();
+    let (_directory, file) = twice("head");
+    let loaded = load(fresh(), net, &file).unwrap();
+    assert_eq!(tensors(&loaded), tensors(&randomise(fresh(), 5)));
+    let (_directory, file) = twice("momentum");
+    let told = load(fresh(), net, &file).unwrap_err().to_string();
+    assert!(told.contains("`backbone.`") && told.contains("`momentum.`"), "{told}");
+}
+
+#[test]
+fn weights_that_are_no_numbers_are_refused() {
+    let (_directory, file) = written(Net::Resnet18, |file| {
+        if let Some(Values::F32(values)) = file.tensors.get_mut("module.bn1.bias").map(|t| &mut t.values) {
+            values[7] = f32::NAN;
+        }
+    });
+    let fresh = Net::Resnet18.build([3, 32, 32], &Device::flex()).unwrap();
+    let told = load(fresh, Net::Resnet18, &file).unwrap_err().to_string();
+    assert!(told.contains("number 7 of `module.bn1.bias` is NaN"), "{told}");
+}
+
+#[test]
 fn what_does_not_fit_is_listed() {
     let (_directory, file) = written(Net::Resnet18, |file| {
         let moved = file.tensors.remove("module.layer1.0.conv1.weight").unwrap();
@@ -123,4 +159,24 @@ fn a_safetensors_header_may_begin_like_a_pickle() {
     assert!(bytes.starts_with(&[0x80, 2]));
     fs::write(&path, bytes).unwrap();
     assert_eq!(StateDict::open(&path).unwrap().read("a").unwrap(), [1.0]);
+}
+
+#[test]
+fn a_network_apart_trains_the_same_weights_and_leaves_the_moments() {
+    let device = crate::device::tested().autodiff();
+    let net = Classifier::new(Net::Vgg4, [1, 8, 8], &[3], &device).unwrap();
+    let net = randomise(net, 1);
+    let image = |i: i64| ((i * 37) % 101) as f32 / 101.0;
+    let numbers: Vec<f32> = (0..4 * 64).map(image).collect();
+    let x = burn::tensor::Tensor::<4>::from_data(TensorData::new(numbers, [4, 1, 8, 8]), &device);
+    let gradient = |net_of: &Classifier| {
+        let grads = net_of.forward(x.clone()).square().sum().backward();
+        net.heads[0].weight.val().grad(&grads).unwrap().into_data()
+    };
+    let before = tensors(&net.valid());
+    let by_apart = gradient(&walk::apart(&net));
+    assert_eq!(tensors(&net.valid()), before);
+    assert_eq!(gradient(&net), by_apart);
+    let changed = tensors(&net.valid());
+    assert!(changed.keys().any(|name| name.ends_with("running_mean") && changed[name] != before[name]));
 }

@@ -4,7 +4,7 @@
 //! than the tensors that a network has.
 
 use super::cursor::Cursor;
-use super::pickle::{Arena, TensorSpec, Value, load};
+use super::pickle::{Arena, Outcome, TensorSpec, Value, load};
 use memmap2::Mmap;
 use std::collections::BTreeMap;
 use std::io::{Cursor as IoCursor, Read};
@@ -20,9 +20,6 @@ pub(super) struct TorchFile {
 
 /// Where the numbers are: key to the range of bytes.
 type Storages = BTreeMap<String, (usize, usize)>;
-
-/// What is wrong, in a few words.
-type Outcome<T> = Result<T, String>;
 
 /// Types of numbers, by the names of PyTorch's storages.
 #[derive(Clone, Copy)]
@@ -133,27 +130,18 @@ fn gather(spec: &TensorSpec, len: usize) -> Option<Vec<usize>> {
     Some(places)
 }
 
-/// The dictionary of tensors: the object itself, or one inside a training checkpoint.
+/// The dictionary of tensors: one inside a training checkpoint, or the object itself.
 fn tensor_names(arena: &Arena, root: Value) -> Option<BTreeMap<String, usize>> {
     let Value::Dict(at) = root else { return None };
-    let pairs = &arena.dicts[at];
-    let tensors: BTreeMap<String, usize> = pairs
-        .iter()
-        .filter_map(|(key, value)| match (arena.text(*key), value) {
-            (Some(name), Value::Tensor(at)) => Some((name.to_owned(), *at)),
+    let inside = |name: &&str| {
+        let found = arena.dicts[at].iter().find(|(key, _)| arena.text(*key) == Some(name));
+        match found?.1 {
+            // One level only: a dictionary may contain itself.
+            Value::Dict(inner) if inner != at => flat_names(arena, inner),
             _ => None,
-        })
-        .collect();
-    if !tensors.is_empty() {
-        return Some(tensors);
-    }
-    let inside =
-        |name: &str| pairs.iter().find(|(key, _)| arena.text(*key) == Some(name)).map(|(_, value)| *value);
-    ["state_dict", "model_state_dict", "model"].iter().find_map(|name| match inside(name)? {
-        // One level only: a dictionary may contain itself.
-        Value::Dict(inner) if inner != at => flat_names(arena, inner),
-        _ => None,
-    })
+        }
+    };
+    ["state_dict", "model_state_dict", "model"].iter().find_map(inside).or_else(|| flat_names(arena, at))
 }
 
 fn flat_names(arena: &Arena, at: usize) -> Option<BTreeMap<String, usize>> {

@@ -3,8 +3,10 @@
 //! Names are the path through the network's structs; the last part is PyTorch's (`weight`, `bias`, `running_mean`,
 //! `running_var`). Linear layers keep their weights transposed, which is undone on the way.
 
-use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
+use burn::module::{Module, ModuleMapper, ModuleVisitor, Param, ParamId};
 use burn::tensor::{Tensor, TensorData};
+use std::any::Any;
+use std::collections::HashMap;
 
 /// Where in a network a walk is.
 #[derive(Debug, Default)]
@@ -58,6 +60,21 @@ pub(crate) type Source<'a> = dyn FnMut(&str, &[usize]) -> Option<Vec<f32>> + 'a;
 /// Show every parameter with its name and shape to `sink`.
 pub(crate) fn each<M: Module>(module: &M, sink: &mut Sink<'_>) {
     module.visit(&mut Each { place: Place::default(), sink });
+}
+
+/// How many numbers a network has to learn. Nothing is made for it: weights may still be waiting to be.
+pub(crate) fn count<M: Module>(module: &M) -> usize {
+    let mut count = Count(0);
+    module.visit(&mut count);
+    count.0
+}
+
+struct Count(usize);
+
+impl ModuleVisitor for Count {
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+        self.0 += param.lazy_shape().iter().product::<usize>();
+    }
 }
 
 /// Takes the name, shape and values of a parameter.
@@ -124,9 +141,36 @@ impl ModuleVisitor for Each<'_, '_> {
     }
 }
 
+/// The network with the same weights on the same graph, but running moments of its own: what it sees trains the weights
+/// and leaves no trace in the normalisation of the network itself.
+pub(crate) fn apart<M: Module>(module: &M) -> M {
+    let mut tensors = Tensors::default();
+    module.visit(&mut tensors);
+    module.valid().train().map(&mut tensors)
+}
+
+/// The tensors of a network.
+#[derive(Default)]
+struct Tensors(HashMap<ParamId, Box<dyn Any>>);
+
+impl ModuleVisitor for Tensors {
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+        self.0.insert(param.id, Box::new(param.val()));
+    }
+}
+
+impl ModuleMapper for Tensors {
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        match self.0.remove(&param.id).and_then(|tensor| tensor.downcast().ok()) {
+            Some(tensor) => param.map(|_| *tensor),
+            None => param,
+        }
+    }
+}
+
 /// The numbers of a tensor, row after row.
 pub(crate) fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
-    tensor.try_into_vec_as::<f32>().unwrap_or_default()
+    tensor.try_into_vec_as::<f32>().expect("numbers come back from the device")
 }
 
 /// A matrix of `rows` rows, transposed.

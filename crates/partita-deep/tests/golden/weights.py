@@ -19,4 +19,5 @@ state = OrderedDict(
     parameter=torch.nn.Parameter(torch.tensor([[8.0]])),
 )
 torch.save(state, "zip.pt")
-torch.save({"epoch": 3, "state_dict": state}, "legacy.pt", _use_new_zipfile_serialization=False)
+# As in many checkpoints of training, a tensor stands beside the state dict.
+torch.save({"epoch": 3, "best": torch.tensor(0.5), "state_dict": state}, "legacy.pt", _use_new_zipfile_serialization=False)

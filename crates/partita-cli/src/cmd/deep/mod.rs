@@ -12,10 +12,11 @@ use anyhow::{Result, bail};
 use options::{params, refuse_idle_options, refuse_reading_options};
 use partita::linear::score::Ailment;
 use partita::metrics::{Scores, mean_entropy, scores};
+use partita_deep::DeepError;
 use partita_deep::device::Device;
 use partita_deep::images::{Images, Pixels};
 use partita_deep::nets::Net;
-use partita_deep::train::{DeepFit, DeepModel, Epoch, Input, Params, Scan, fit, pretext, scan};
+use partita_deep::train::{DeepFit, DeepModel, Epoch, Input, Params, Scan, checkpoints, fit, pretext, scan};
 use partita_deep::weights::StateDict;
 use serde::Serialize;
 use std::path::Path;
@@ -24,6 +25,9 @@ use told::{Metrics, Told};
 
 /// What may bring dead clusters back: too fast a head sends all images to one cluster, where the loss is flat.
 const ADVICE: &str = "give a smaller --head-rate or --learning-rate, or more --epochs";
+
+/// What may help where the last stage of SCAN had nothing to learn from.
+const UNSURE: &str = "the network was not sure of any image, so the last stage of SCAN taught it nothing; give its second stage more epochs";
 
 /// What `--json` prints.
 #[derive(Serialize)]
@@ -76,11 +80,12 @@ pub fn run(args: &FitArgs, net: Net) -> Result<()> {
             found.model.write_backbone(path)?;
         }
         let ailments = told.dead(&params.prior());
+        let unsure = found.epochs.last().is_some_and(|epoch| epoch.sure == Some(0.0));
         let summary = Summary {
             n: rows.len(),
             k: args.k,
             cluster_sizes: &told.sizes,
-            advice: (!ailments.is_empty()).then_some(ADVICE),
+            advice: if unsure { Some(UNSURE) } else { (!ailments.is_empty()).then_some(ADVICE) },
             ailments: &ailments,
             decisiveness: mean_entropy(&proba, args.k),
             metrics,
@@ -132,7 +137,16 @@ fn check_outputs(args: &FitArgs) -> Result<()> {
     ];
     let mut inputs = args.inputs();
     inputs.extend(deep.init_weights.as_deref());
-    outputs::check_files(&all.into_iter().filter_map(Option::as_deref).collect::<Vec<&Path>>(), &inputs)?;
+    let staged = deep.checkpoint.as_deref().filter(|_| deep.scan.is_some() || deep.pretext.is_some());
+    let stages = staged.map(checkpoints).unwrap_or_default();
+    let outputs = all.into_iter().filter_map(Option::as_deref).chain(stages.iter().map(|path| &**path));
+    outputs::check_files(&outputs.collect::<Vec<&Path>>(), &inputs)?;
+    for weights in [&deep.backbone_out, &deep.checkpoint].into_iter().flatten() {
+        outputs::named(weights, &["safetensors"], "weights are written as .safetensors")?;
+    }
+    if let Some(lines) = &deep.metrics {
+        outputs::named(lines, &["jsonl", "json"], "lines of JSON are written as .jsonl")?;
+    }
     outputs::check_names(args.output.as_deref(), args.labels_out.as_deref(), args.proba_out.as_deref())
 }
 
@@ -156,7 +170,9 @@ fn trained(
         None => fit(&input, params, device.clone(), terminal, each)?,
     };
     terminal.finish();
-    not_interrupted(found)
+    let found = not_interrupted(found)?;
+    let before = begin.map(|begin| begin.epochs).unwrap_or_default();
+    Ok(DeepFit { epochs: [before, found.epochs].concat(), ..found })
 }
 
 /// A run that was not interrupted; otherwise say what is left of it.
@@ -188,7 +204,10 @@ pub fn usable(images: &Images, skip: bool) -> Result<Vec<usize>> {
     }
     let (good, bad) = images.survey();
     for problem in &bad {
-        eprintln!("skipped: {problem}");
+        match problem {
+            DeepError::Image { name, problem } => eprintln!("skipped: image {name}: {problem}"),
+            other => eprintln!("skipped: {other}"),
+        }
     }
     if good.is_empty() {
         bail!("none of the {} images can be used", images.len());
@@ -198,16 +217,15 @@ pub fn usable(images: &Images, skip: bool) -> Result<Vec<usize>> {
 
 /// The true labels that were given, or those that came with the images.
 fn truth(args: &FitArgs, images: &Images, rows: &[usize]) -> Result<Option<Vec<i64>>> {
-    let all = match &args.truth {
-        Some(path) => Some(labels_of(path, images.len())?.values),
-        None => images.labels(),
+    let of_rows = |all: Vec<i64>| -> Vec<i64> { rows.iter().map(|&row| all[row]).collect() };
+    let Some(path) = &args.truth else {
+        // Labels that nothing can be compared with, such as STL-10's of unlabelled images, are none.
+        return Ok(images.labels(args.k).map(of_rows).filter(|truth| scores(truth, truth).is_ok()));
     };
-    let truth: Option<Vec<i64>> = all.map(|all| rows.iter().map(|&row| all[row]).collect());
+    let truth = of_rows(labels_of(path, images.len())?.values);
     // Whether anything can be compared with it is better known now than after hours of training.
-    if let Some(truth) = &truth {
-        scores(truth, truth)?;
-    }
-    Ok(truth)
+    scores(&truth, &truth)?;
+    Ok(Some(truth))
 }
 
 /// The labels that are known of the images in use.

@@ -3,7 +3,7 @@
 use crate::args::{
     EM_ITERATIONS, FitArgs, InitArg, MEMORY, OptimiserArg, PrepareArg, RESTARTS, ReadArgs, RefreshArg,
 };
-use crate::cmd::idle::refuse;
+use crate::cmd::idle::{refuse, refuse_of_loss};
 use anyhow::Result;
 use partita::linear::{Dims, Loss, Solver};
 use partita_deep::losses::Vat;
@@ -33,6 +33,7 @@ pub fn refuse_idle_options(args: &FitArgs) -> Result<()> {
         ("--prior auto", args.prior.as_deref() == Some("auto")),
     ];
     refuse(&given, "for a network; leave it out, or leave out --net")?;
+    refuse_of_loss(method)?;
     let ours = [
         ("--loss", method.loss != Loss::Strong),
         ("--lambda", method.lambda.is_some()),
@@ -84,12 +85,18 @@ pub fn params(args: &FitArgs, net: Net) -> Result<Params> {
         },
     };
     let views = !deep.augment.to_string().is_empty();
+    let pairs = deep.pairs.unwrap_or(if views && deep.iic.is_none() { 1.0 } else { 0.0 });
+    let disturb = deep.vat.unwrap_or(if views || deep.iic.is_some() { 0.0 } else { defaults.disturb });
+    let length = ("--vat-length", disturb == 0.0 && deep.vat_length != defaults.vat.epsilon);
+    refuse(&[length], "without --vat, which --augment turns off; give --vat 10, or leave it out")?;
+    let warm_up = ("--warm-up", disturb == 0.0 && pairs == 0.0 && deep.warm_up > 0);
+    refuse(&[warm_up], "without weights of --pairs or --vat that could rise; leave it out")?;
     Ok(Params {
         aim,
         prior: args.prior.as_deref().map(crate::cmd::fit::shares).transpose()?,
         augment: deep.augment,
-        pairs: deep.pairs.unwrap_or(if views && deep.iic.is_none() { 1.0 } else { 0.0 }),
-        disturb: deep.vat.unwrap_or(if views || deep.iic.is_some() { 0.0 } else { defaults.disturb }),
+        pairs,
+        disturb,
         vat: Vat { epsilon: deep.vat_length, ..defaults.vat },
         warm_up: deep.warm_up,
         epochs: method.epochs.unwrap_or(defaults.epochs),

@@ -7,8 +7,9 @@ use partita::metrics::{mean_entropy, scores};
 use partita::simplex::largest;
 use partita_data::{DataError, write_labels_csv, write_npy_f32_2d, write_npy_i32};
 use partita_deep::images::Pixels;
-use partita_deep::train::{Aim, DeepModel, Epoch};
+use partita_deep::train::{Aim, DeepModel, Epoch, checkpoints};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
@@ -19,35 +20,68 @@ pub struct Metrics<'a> {
     path: Option<&'a Path>,
     /// Opened with the first epoch: a run that cannot begin leaves an older file as it is.
     file: Option<File>,
+    /// What a resumed run finds in the file and goes on from.
+    before: Before,
     resume: bool,
     truth: Option<&'a [i64]>,
     pixels: &'a Pixels,
     started: Instant,
 }
 
+/// Epochs that were told of already, and the seconds they took.
+#[derive(Default)]
+struct Before {
+    epochs: BTreeSet<(String, u64)>,
+    seconds: f64,
+}
+
+impl Before {
+    /// Of the lines of a file; the last may have been cut short.
+    fn read(path: &Path) -> std::io::Result<Self> {
+        let mut before = Self::default();
+        let lines: Vec<Value> = std::fs::read_to_string(path)?
+            .lines()
+            .filter_map(|line| serde_json::from_str(line).ok())
+            .collect();
+        for line in &lines {
+            let of_epoch = &line["epoch"];
+            let (stage, number) = (of_epoch["stage"].as_str(), of_epoch["epoch"].as_u64());
+            before.epochs.extend(stage.map(str::to_owned).zip(number));
+            before.seconds = line["seconds"].as_f64().unwrap_or(before.seconds);
+        }
+        Ok(before)
+    }
+}
+
 impl<'a> Metrics<'a> {
     pub fn new(args: &'a DeepArgs, truth: Option<&'a [i64]>, pixels: &'a Pixels) -> Self {
-        let (path, resume) = (args.metrics.as_deref(), args.resume);
-        Self { path, file: None, resume, truth, pixels, started: Instant::now() }
+        let kept = args.checkpoint.as_deref();
+        let exists = |path: &Path| path.exists() || checkpoints(path).iter().any(|stage| stage.exists());
+        let resume = args.resume && kept.is_some_and(exists);
+        let path = args.metrics.as_deref();
+        Self { path, file: None, before: Before::default(), resume, truth, pixels, started: Instant::now() }
     }
 
     pub fn write(&mut self, epoch: &Epoch, model: &DeepModel) -> partita_deep::Result<()> {
         let Some(path) = self.path else { return Ok(()) };
-        let line = self.line(epoch, model)?;
         let failed = |source| DataError::Write { path: path.to_owned(), source };
-        let file = match &mut self.file {
-            Some(file) => file,
-            closed => {
-                let opened = if self.resume { append(path) } else { File::create(path) };
-                closed.insert(opened.map_err(failed)?)
+        if self.file.is_none() {
+            if self.resume && path.exists() {
+                self.before = Before::read(path).map_err(failed)?;
             }
-        };
+            self.file = Some(if self.resume { append(path) } else { File::create(path) }.map_err(failed)?);
+        }
+        if self.before.epochs.contains(&(epoch.stage.clone(), epoch.epoch as u64)) {
+            return Ok(());
+        }
+        let line = self.line(epoch, model)?;
+        let Some(file) = &mut self.file else { return Ok(()) };
         Ok(writeln!(file, "{line}").map_err(failed)?)
     }
 
     /// What is told of an epoch. A network that still learns to compare views has no clusters.
     fn line(&self, epoch: &Epoch, model: &DeepModel) -> partita_deep::Result<Value> {
-        let seconds = self.started.elapsed().as_secs_f64();
+        let seconds = self.before.seconds + self.started.elapsed().as_secs_f64();
         if let Aim::Contrast { .. } = model.params.aim {
             return Ok(json!({ "epoch": epoch, "seconds": seconds }));
         }
