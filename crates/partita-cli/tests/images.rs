@@ -9,7 +9,7 @@ use partita_data::digits;
 use partita_deep::device::Processor;
 use partita_deep::nets::Net;
 use partita_deep::weights::{randomise, save};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 /// The digits as an idx file of 8×8 images, with their labels beside it.
@@ -32,6 +32,14 @@ fn weights(lab: &Lab) {
     save(&backbone, Net::Mobilenetv2, lab.path("w.safetensors")).unwrap();
 }
 
+/// Wait until a running command has written so many bytes of a file.
+fn wait_for(lab: &Lab, running: &mut Child, file: &str, bytes: u64) {
+    while std::fs::metadata(lab.path(file)).map_or(0, |about| about.len()) < bytes {
+        assert!(running.try_wait().unwrap().is_none(), "it ended before there was enough of {file}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
 #[test]
 fn features_are_made_and_taken_up_after_an_interruption() {
     let lab = with_images();
@@ -45,11 +53,7 @@ fn features_are_made_and_taken_up_after_an_interruption() {
     assert_eq!(lab.read("f.npy"), whole, "threads do not change a bit");
     std::fs::remove_file(lab.path("f.npy")).unwrap();
     let mut killed = lab.command(embed).stdout(Stdio::null()).spawn().unwrap();
-    while !lab.exists("f.npy.partial")
-        || std::fs::metadata(lab.path("f.npy.partial")).unwrap().len() < 200_000
-    {
-        std::thread::sleep(Duration::from_millis(2));
-    }
+    wait_for(&lab, &mut killed, "f.npy.partial", 200_000);
     killed.kill().unwrap();
     killed.wait().unwrap();
     assert!(!lab.exists("f.npy"));
@@ -143,9 +147,7 @@ fn a_killed_run_goes_on_to_the_same_bits() {
     lab.succeed(&fit("whole", ""));
     let half = "--checkpoint c.safetensors --metrics m.jsonl";
     let mut killed = lab.command(&fit("half", half)).stdout(Stdio::null()).spawn().unwrap();
-    while !lab.exists("c.safetensors") {
-        std::thread::sleep(Duration::from_millis(2));
-    }
+    wait_for(&lab, &mut killed, "c.safetensors", 1);
     killed.kill().unwrap();
     killed.wait().unwrap();
     assert!(!lab.exists("half.safetensors"), "the run was killed too late for this test");
@@ -164,10 +166,8 @@ fn a_killed_run_goes_on_to_the_same_bits() {
 fn control_c_keeps_what_was_learnt() {
     let lab = with_images();
     let fit = "fit d-images-idx3-ubyte -k 10 --net mlp --epochs 100000 --batch 50 -o m.safetensors --checkpoint c.safetensors";
-    let child = lab.command(fit).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    while !lab.exists("c.safetensors") {
-        std::thread::sleep(Duration::from_millis(2));
-    }
+    let mut child = lab.command(fit).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for(&lab, &mut child, "c.safetensors", 1);
     let id = child.id().to_string();
     assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
     let output = child.wait_with_output().unwrap();

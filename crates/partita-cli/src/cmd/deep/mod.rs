@@ -19,7 +19,7 @@ use partita_deep::nets::Net;
 use partita_deep::train::{DeepFit, DeepModel, Epoch, Input, Params, Scan, checkpoints, fit, pretext, scan};
 use partita_deep::weights::StateDict;
 use serde::Serialize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 use told::{Metrics, Told};
 
@@ -138,7 +138,7 @@ fn check_outputs(args: &FitArgs) -> Result<()> {
     let mut inputs = args.inputs();
     inputs.extend(deep.init_weights.as_deref());
     let staged = deep.checkpoint.as_deref().filter(|_| deep.scan.is_some() || deep.pretext.is_some());
-    let stages = staged.map(checkpoints).unwrap_or_default();
+    let stages: Vec<PathBuf> = staged.map(checkpoints).into_iter().flatten().collect();
     let outputs = all.into_iter().filter_map(Option::as_deref).chain(stages.iter().map(|path| &**path));
     outputs::check_files(&outputs.collect::<Vec<&Path>>(), &inputs)?;
     for weights in [&deep.backbone_out, &deep.checkpoint].into_iter().flatten() {
