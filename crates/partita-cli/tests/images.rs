@@ -239,8 +239,8 @@ fn outputs_are_checked_before_training() {
     }
     lab.refused(3, &fit("--checkpoint d-labels-idx1-ubyte"), &["d-labels", ".safetensors"]);
     lab.refused(3, &fit("--metrics m.png"), &["m.png", ".jsonl"]);
-    let staged = "--augment flip --scan 1,1,1 --checkpoint c.safetensors -o c.labels.safetensors";
-    lab.refused(3, &fit(staged), &["c.labels.safetensors", "two outputs"]);
+    let staged = "--augment flip --pretext 1 --checkpoint c.safetensors -o c.contrast.safetensors";
+    lab.refused(3, &fit(staged), &["c.contrast.safetensors", "two outputs"]);
     lab.refused(3, &fit("--truth none.csv -o m.safetensors"), &["label"]);
     lab.refused(3, &fit("--metrics d-images-idx3-ubyte"), &["d-images-idx3-ubyte", "would be lost"]);
     lab.write("w.safetensors", "");
