@@ -15,7 +15,7 @@ use std::path::Path;
 
 const FORMAT: &str = "partita-deep-1";
 /// Images predicted at once, at most.
-pub(super) const BATCH: usize = 256;
+const BATCH: usize = 256;
 
 /// A network that gives probabilities of clusters.
 #[derive(Debug, Clone)]

@@ -2,7 +2,6 @@
 
 use super::Trainer;
 use super::ahead::Inputs;
-use super::model::BATCH;
 use super::views::with;
 use crate::losses::{core, kl, log_sigma, symmetric_kl, with_gradient};
 use crate::nets::Classifier;
@@ -10,9 +9,6 @@ use crate::weights::walk::{apart, values};
 use burn::module::Module;
 use burn::tensor::{Tensor, TensorData};
 use partita::objective::{Batch, BatchObjective, SelfLabelled, Workspace};
-
-/// Batches after which running means, with a momentum of 0.1, have forgotten what they began with.
-const SETTLING: usize = 50;
 
 /// What the losses of a run need beside the network.
 pub(super) enum Judge {
@@ -124,29 +120,22 @@ impl Trainer<'_> {
         log_sigma(&still.forward(Tensor::from_data(images, &self.device.clone().inner())))
     }
 
-    /// Labels of all images, for an epoch.
+    /// Labels of all images, for an epoch. Batches are normalised by themselves, as in training: running means lag behind the
+    /// weights, and a new network has none.
     pub(super) fn label_all(&self, objective: &SelfLabelled) -> Vec<f64> {
-        let rows: Vec<usize> = (0..self.source.pixels.len()).collect();
-        if self.adam.steps == 0 {
-            self.settle(&rows);
+        let (n, k) = (self.source.pixels.len(), self.params.k);
+        let (rows, batch) = ((0..n).collect::<Vec<usize>>(), self.params.batch.min(n));
+        let still = self.model.valid().train().no_grad();
+        let mut all = Vec::with_capacity(n * k);
+        for start in (0..n).step_by(batch) {
+            // The last batch is as large as the others, which know some of its images already.
+            let from = start.min(n - batch);
+            let z = still.forward(self.tracked(self.source.plain(&rows[from..from + batch])));
+            all.extend_from_slice(&log_sigma(&z)[(start - from) * k..]);
         }
-        let still = self.model.valid();
-        let batches = rows.chunks(BATCH.min(self.params.batch));
-        let log_sigma: Vec<f64> =
-            batches.flat_map(|rows| self.said(&still, self.source.plain(rows))).collect();
-        let batch = Batch { log_sigma: &log_sigma, k: self.params.k, weights: None, known: self.known };
         let mut ws = Workspace::default();
-        objective.label(batch, &mut ws);
+        objective.label(Batch { log_sigma: &all, k, weights: None, known: self.known }, &mut ws);
         ws.y
-    }
-
-    /// Let the normalisation's running means meet the images: a new network has none, and labels would come from numbers
-    /// that it is never trained with.
-    fn settle(&self, rows: &[usize]) {
-        let batches = rows.chunks_exact(self.params.batch.min(rows.len()));
-        for rows in batches.cycle().take(SETTLING) {
-            self.model.forward(self.tracked(self.source.plain(rows)));
-        }
     }
 }
 

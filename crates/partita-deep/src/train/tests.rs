@@ -202,7 +202,7 @@ fn every_aim_lowers_its_loss() {
     }
 }
 
-/// With one batch an epoch, and no normalisation, the labels of the batch are those of the epoch.
+/// With one batch an epoch the labels of the batch are those of the epoch.
 #[test]
 fn labels_of_a_batch_and_of_an_epoch_of_one_batch_are_the_same() {
     let (pixels, truth) = bars(60);
@@ -213,7 +213,7 @@ fn labels_of_a_batch_and_of_an_epoch_of_one_batch_are_the_same() {
         let [batch, epoch] = [Refresh::Batch, Refresh::Epoch].map(|refresh| {
             let solver = Solver::Em { iterations: 5 };
             let aim = Aim::Core { loss: loss.parse().unwrap(), lambda: 10.0, solver, refresh };
-            let params = Params { aim, batch: 60, epochs: 4, disturb: 0.0, ..options(Net::Linear) };
+            let params = Params { aim, batch: 60, epochs: 4, disturb: 0.0, ..options(Net::Mlp) };
             trained(&Input { known, ..input(&pixels) }, &params)
         });
         for (a, b) in batch.epochs.iter().zip(&epoch.epochs) {
