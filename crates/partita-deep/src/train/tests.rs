@@ -185,7 +185,6 @@ fn every_aim_lowers_its_loss() {
     let augment = "affine:0.1".parse().unwrap();
     let aims = [
         core("strong", 100.0, Refresh::Batch),
-        core("strong", 100.0, Refresh::Epoch),
         core("mi", 4.0, Refresh::Batch),
         core("renyi:2", 1.0, Refresh::Batch),
         core("renyi-labels:2", 10.0, Refresh::Batch),
