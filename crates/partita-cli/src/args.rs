@@ -3,7 +3,7 @@
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use partita::compare::Contender;
-use partita::linear::{Dims, Init, Loss, Prepare, Refresh};
+use partita::linear::{Dims, EM_ITERATIONS, Init, Loss, Prepare, Refresh};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
@@ -11,8 +11,6 @@ use std::path::{Path, PathBuf};
 pub const RESTARTS: usize = 8;
 /// Most starts of a fit.
 const MOST_RESTARTS: usize = 10_000;
-/// EM iterations of a batch, if nothing else is said.
-pub const EM_ITERATIONS: usize = 5;
 /// Memory for rows, if nothing else is said: `1G`.
 #[cfg(feature = "deep")]
 pub const MEMORY: usize = 1 << 30;

@@ -1,8 +1,8 @@
 //! Options that would silently be ignored beside others are refused instead.
 
-use crate::args::{EM_ITERATIONS, MethodArgs, OptimiserArg, RefreshArg};
+use crate::args::{MethodArgs, OptimiserArg, RefreshArg};
 use anyhow::{Result, bail};
-use partita::linear::Loss;
+use partita::linear::{EM_ITERATIONS, Loss};
 
 /// Refuse the first option that was given; `why` says where it has no meaning and what to do.
 pub fn refuse(given: &[(&str, bool)], why: &str) -> Result<()> {

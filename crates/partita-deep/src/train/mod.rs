@@ -97,7 +97,9 @@ impl Input<'_> {
             if known.len() != n {
                 return refuse(format!("{} known labels are given for {n} images", known.len()));
             }
-            if let Some(label) = known.iter().find(|label| **label >= params.k as i32) {
+            if let Some(label) =
+                known.iter().find(|label| usize::try_from(**label).is_ok_and(|label| label >= params.k))
+            {
                 return refuse(format!(
                     "a known label is {label}; those of {} clusters begin at 0",
                     params.k

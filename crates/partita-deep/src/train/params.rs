@@ -5,7 +5,7 @@ use crate::error::{DeepError, Result};
 use crate::losses::Vat;
 use crate::nets::{ImageShape, Net};
 use crate::optimise::Pace;
-use partita::linear::{Loss, Refresh, Solver};
+use partita::linear::{EM_ITERATIONS, Loss, Refresh, Solver};
 use partita::simplex::{check_prior, uniform};
 use serde::{Deserialize, Serialize};
 
@@ -105,7 +105,7 @@ impl Params {
             aim: Aim::Core {
                 loss: Loss::Strong,
                 lambda: 100.0,
-                solver: Solver::Em { iterations: 3 },
+                solver: Solver::Em { iterations: EM_ITERATIONS },
                 refresh: Refresh::Batch,
             },
             prior: None,

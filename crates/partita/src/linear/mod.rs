@@ -25,7 +25,7 @@ pub mod vector;
 pub use fit::{Fit, Report, Restart, fit};
 pub use model::Model;
 pub use optimise::Optimiser;
-pub use params::{Init, Loss, Params, Prior, Refresh, Solver};
+pub use params::{EM_ITERATIONS, Init, Loss, Params, Prior, Refresh, Solver};
 pub use prepare::Prepare;
 pub use reduce::Dims;
 pub use source::Input;

@@ -113,6 +113,9 @@ impl FromStr for Loss {
     }
 }
 
+/// EM iterations of a batch, if nothing else is said.
+pub const EM_ITERATIONS: usize = 5;
+
 /// How pseudo-labels are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
@@ -242,7 +245,7 @@ impl Params {
             seed: 0,
             epochs: None,
             batch: None,
-            solver: Solver::Em { iterations: 5 },
+            solver: Solver::Em { iterations: EM_ITERATIONS },
             refresh: Refresh::default(),
             optimiser: Optimiser::default(),
             learning_rate: None,

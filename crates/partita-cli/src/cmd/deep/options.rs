@@ -1,11 +1,9 @@
 //! What was typed, as options of the deep engine.
 
-use crate::args::{
-    EM_ITERATIONS, FitArgs, InitArg, MEMORY, OptimiserArg, PrepareArg, RESTARTS, ReadArgs, RefreshArg,
-};
+use crate::args::{FitArgs, InitArg, MEMORY, OptimiserArg, PrepareArg, RESTARTS, ReadArgs, RefreshArg};
 use crate::cmd::idle::{refuse, refuse_of_loss};
 use anyhow::Result;
-use partita::linear::{Dims, Loss, Solver};
+use partita::linear::{Dims, EM_ITERATIONS, Loss, Solver};
 use partita_deep::losses::Vat;
 use partita_deep::nets::Net;
 use partita_deep::optimise::Pace;

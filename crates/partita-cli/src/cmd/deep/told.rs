@@ -33,17 +33,18 @@ pub struct Metrics<'a> {
 struct Before {
     epochs: BTreeSet<(String, u64)>,
     seconds: f64,
+    /// Bytes of whole lines; a run may have been killed while it wrote the last.
+    whole: usize,
 }
 
 impl Before {
-    /// Of the lines of a file; the last may have been cut short.
+    /// Of the lines of a file.
     fn read(path: &Path) -> std::io::Result<Self> {
-        let mut before = Self::default();
-        let lines: Vec<Value> = std::fs::read_to_string(path)?
-            .lines()
-            .filter_map(|line| serde_json::from_str(line).ok())
-            .collect();
-        for line in &lines {
+        let text = std::fs::read_to_string(path)?;
+        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        let mut before = Self { whole, ..Self::default() };
+        let lines = text[..whole].lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        for line in lines {
             let of_epoch = &line["epoch"];
             let (stage, number) = (of_epoch["stage"].as_str(), of_epoch["epoch"].as_u64());
             before.epochs.extend(stage.map(str::to_owned).zip(number));
@@ -66,10 +67,8 @@ impl<'a> Metrics<'a> {
         let Some(path) = self.path else { return Ok(()) };
         let failed = |source| DataError::Write { path: path.to_owned(), source };
         if self.file.is_none() {
-            if self.resume && path.exists() {
-                self.before = Before::read(path).map_err(failed)?;
-            }
-            self.file = Some(if self.resume { append(path) } else { File::create(path) }.map_err(failed)?);
+            let opened = if self.resume { self.append(path) } else { File::create(path) };
+            self.file = Some(opened.map_err(failed)?);
         }
         if self.before.epochs.contains(&(epoch.stage.clone(), epoch.epoch as u64)) {
             return Ok(());
@@ -77,6 +76,14 @@ impl<'a> Metrics<'a> {
         let line = self.line(epoch, model)?;
         let Some(file) = &mut self.file else { return Ok(()) };
         Ok(writeln!(file, "{line}").map_err(failed)?)
+    }
+
+    /// A resumed run goes on in the file of the run before.
+    fn append(&mut self, path: &Path) -> std::io::Result<File> {
+        let file = File::options().create(true).append(true).open(path)?;
+        self.before = Before::read(path)?;
+        file.set_len(self.before.whole as u64)?;
+        Ok(file)
     }
 
     /// What is told of an epoch. A network that still learns to compare views has no clusters.
@@ -93,11 +100,6 @@ impl<'a> Metrics<'a> {
             "decisiveness": mean_entropy(&proba, model.params.k), "cluster_sizes": told.sizes, "metrics": scores,
         }))
     }
-}
-
-/// A resumed run goes on in the file of the run before.
-fn append(path: &Path) -> std::io::Result<File> {
-    File::options().create(true).append(true).open(path)
 }
 
 /// Labels of images, from their probabilities.
