@@ -349,7 +349,7 @@ pub struct MethodArgs {
     /// Passes over the data [default: about 312 steps, 120 for more than 16 clusters; with --net 30]
     #[arg(long)]
     pub epochs: Option<usize>,
-    /// Rows of a batch [default: 256, or 10 a cluster; with --net 250]
+    /// Rows of a batch [default: 256, or 10 a cluster; with --net 250, or 10 a cluster]
     #[arg(long)]
     pub batch: Option<usize>,
     /// EM iterations for the pseudo-labels of a batch

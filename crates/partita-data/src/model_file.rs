@@ -70,7 +70,7 @@ impl ModelFile {
         match file.metadata.get("format") {
             Some(format) if format == FORMAT => {}
             Some(other) if other.starts_with("partita-deep-") => {
-                let advice = "only `partita predict` takes it, with images";
+                let advice = "only `partita predict` takes it, with images, if built with the feature `deep`";
                 return Err(DataError::OtherModel {
                     path: path.to_owned(),
                     what: "the model of a network",

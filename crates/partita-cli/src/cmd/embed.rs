@@ -48,7 +48,8 @@ pub fn run(args: &EmbedArgs) -> Result<()> {
         if let Err(stopped) = stop {
             let (done, path) = (kept.rows(), kept.path().display());
             if done == 0 {
-                fs::remove_file(kept.path())?;
+                // What stopped the run is what matters.
+                let _ = fs::remove_file(kept.path());
             } else {
                 eprintln!("{done} of {} rows are kept in {path}; the command goes on from there", rows.len());
             }

@@ -3,7 +3,7 @@
 use super::{Age, Image, age, files_below, shown};
 use crate::error::{DeepError, Result};
 use image::{DynamicImage, ImageDecoder, ImageReader};
-use partita_data::unpanicked;
+use partita_data::{DataError, unpanicked};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -23,6 +23,8 @@ impl Folder {
     /// The pictures of a folder, or one alone.
     pub fn open(path: &Path) -> Result<Self> {
         if !path.is_dir() {
+            let io = |source| DataError::Io { path: path.to_owned(), action: "open", source };
+            path.metadata().map_err(io)?;
             let base = path.parent().unwrap_or(path).to_owned();
             return Ok(Self { base, files: vec![path.to_owned()] });
         }

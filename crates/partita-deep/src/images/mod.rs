@@ -122,7 +122,8 @@ impl Images {
             };
             if part.len() == 0 {
                 let problem =
-                    "it holds none; give a folder of pictures, or files of MNIST, CIFAR or STL-10".into();
+                    "it holds none; give pictures, a folder of them, or files of MNIST, CIFAR or STL-10"
+                        .into();
                 return Err(DeepError::Images { path: path.to_owned(), problem });
             }
             starts.push(starts[starts.len() - 1] + part.len());

@@ -59,7 +59,7 @@ impl Pixels {
         let len = shape.iter().product::<usize>();
         let need = len as u64 * rows.len() as u64;
         if let Some(free) = memory::free().filter(|&free| need > free) {
-            let advice = "give fewer of them, or smaller ones with --size".into();
+            let advice = "give fewer images at a time, or make them smaller".into();
             return Err(DeepError::Memory { what: "holding the images", need, free, advice });
         }
         let mut bytes = vec![0; len * rows.len()];

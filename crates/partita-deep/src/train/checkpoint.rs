@@ -11,7 +11,7 @@ use burn::module::Module;
 use partita_data::safetensors_io::{Tensor, TensorFile, Values};
 use std::path::Path;
 
-const FORMAT: &str = "partita-checkpoint-2";
+const FORMAT: &str = "partita-checkpoint-3";
 
 /// Where the state of a run is kept, and what went into it.
 pub(super) struct Checkpoint<'a> {

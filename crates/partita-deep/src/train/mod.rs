@@ -101,8 +101,9 @@ impl Input<'_> {
                 known.iter().find(|label| usize::try_from(**label).is_ok_and(|label| label >= params.k))
             {
                 return refuse(format!(
-                    "a known label is {label}; those of {} clusters begin at 0",
-                    params.k
+                    "a known label is {label}; with {} clusters they go from 0 to {}",
+                    params.k,
+                    params.k - 1
                 ));
             }
         }
@@ -146,8 +147,8 @@ pub struct DeepFit {
     pub kept: Option<PathBuf>,
 }
 
-/// Train a network on images. `each` sees every epoch and the network after it; a run that is resumed begins with the last
-/// epoch of the one before, which may have been killed before all was told of it.
+/// Train a network on images. `each` sees every epoch and the network after it, before the epoch is kept in a checkpoint: of
+/// a run that is killed in between, and resumed, it sees that epoch again.
 ///
 /// On the processor the result has the same bits for the same seed, whatever the number of threads, and whether or not the run was
 /// interrupted and resumed with the same options. More epochs than at first may be asked for: the run then goes on.
@@ -162,9 +163,6 @@ pub fn fit(
     let checkpoint = input.checkpoint.map(|path| Checkpoint::new(path, &trainer));
     if let Some(checkpoint) = checkpoint.as_ref().filter(|kept| input.resume && kept.path.exists()) {
         checkpoint.read(&mut trainer)?;
-        if let Some(epoch) = trainer.epochs.last() {
-            each(epoch, &trainer.result())?;
-        }
     }
     let mut stop = StopReason::Finished;
     while trainer.epochs.len() < params.epochs {
@@ -172,12 +170,11 @@ pub fn fit(
             stop = StopReason::Interrupted;
             break;
         }
+        let told = trainer.epochs.last().map_or(Ok(()), |epoch| each(epoch, &trainer.result()));
         if let Some(checkpoint) = &checkpoint {
             checkpoint.write(&trainer)?;
         }
-        if let Some(epoch) = trainer.epochs.last() {
-            each(epoch, &trainer.result())?;
-        }
+        told?;
     }
     let kept = input.checkpoint.filter(|_| !trainer.epochs.is_empty()).map(Path::to_owned);
     Ok(DeepFit { model: trainer.result(), epochs: trainer.epochs, stop, kept })
@@ -232,7 +229,7 @@ impl<'a> Trainer<'a> {
         let (number, source) = (self.epochs.len(), self.source);
         let mut order: Vec<usize> = (0..source.pixels.len()).collect();
         order.shuffle(&mut stream(self.params.seed, Stream::Order, number as u64));
-        let judge = self.judge();
+        let judge = self.judge(&order);
         let (batches, mut sum) = (self.batches(), Losses::default());
         self.head_losses.fill(0.0);
         self.shares.fill(0.0);
@@ -286,7 +283,7 @@ impl<'a> Trainer<'a> {
         Ok(Flow::Continue)
     }
 
-    fn judge(&self) -> Judge {
+    fn judge(&self, order: &[usize]) -> Judge {
         match self.params.aim {
             Aim::Core { loss, lambda, solver, refresh } => {
                 let (labels, prior) = (loss.solver(solver, lambda), self.params.prior());
@@ -294,7 +291,7 @@ impl<'a> Trainer<'a> {
                     Refresh::Batch => Judge::Batch(loss.objective(labels, prior, lambda)),
                     Refresh::Epoch => {
                         let objective = loss.self_labelled(labels, prior, lambda);
-                        let labels = self.label_all(&objective);
+                        let labels = self.label_all(&objective, order);
                         Judge::Epoch(objective, labels)
                     }
                 }

@@ -67,7 +67,7 @@ impl DeepModel {
             let rows: Vec<usize> = (start..n.min(start + batch)).collect();
             let x = input(&self.normalise, &rows, pixels);
             let numbers = values(of(Tensor::from_data(x, &self.device)));
-            if numbers.is_empty() || numbers.iter().any(|v| !v.is_finite()) {
+            if numbers.iter().any(|v| !v.is_finite()) {
                 return Err(DeepError::Option(format!(
                     "the network gives no finite numbers for images {start} to {}; its training failed, or its weights are broken",
                     start + rows.len() - 1

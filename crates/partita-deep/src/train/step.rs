@@ -120,18 +120,20 @@ impl Trainer<'_> {
         log_sigma(&still.forward(Tensor::from_data(images, &self.device.clone().inner())))
     }
 
-    /// Labels of all images, for an epoch. Batches are normalised by themselves, as in training: running means lag behind the
-    /// weights, and a new network has none.
-    pub(super) fn label_all(&self, objective: &SelfLabelled) -> Vec<f64> {
-        let (n, k) = (self.source.pixels.len(), self.params.k);
-        let (rows, batch) = ((0..n).collect::<Vec<usize>>(), self.params.batch.min(n));
+    /// Labels of all images, for an epoch that takes them in this order. Batches are normalised by themselves, as in training:
+    /// running means lag behind the weights, and a new network has none.
+    pub(super) fn label_all(&self, objective: &SelfLabelled, order: &[usize]) -> Vec<f64> {
+        let (n, k) = (order.len(), self.params.k);
+        let batch = self.params.batch.min(n);
         let still = self.model.valid().train().no_grad();
-        let mut all = Vec::with_capacity(n * k);
+        let mut all = vec![0.0; n * k];
         for start in (0..n).step_by(batch) {
-            // The last batch is as large as the others, which know some of its images already.
-            let from = start.min(n - batch);
-            let z = still.forward(self.tracked(self.source.plain(&rows[from..from + batch])));
-            all.extend_from_slice(&log_sigma(&z)[(start - from) * k..]);
+            // The last batch is as large as the others, some of whose images it takes.
+            let rows = &order[start.min(n - batch)..][..batch];
+            let said = log_sigma(&still.forward(self.tracked(self.source.plain(rows))));
+            for (row, said) in rows.iter().zip(said.chunks_exact(k)) {
+                all[row * k..][..k].copy_from_slice(said);
+            }
         }
         let mut ws = Workspace::default();
         objective.label(Batch { log_sigma: &all, k, weights: None, known: self.known }, &mut ws);

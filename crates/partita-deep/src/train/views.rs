@@ -77,12 +77,12 @@ impl Trainer<'_> {
             let best = largest(row);
             (row[best].exp() > threshold).then_some(best)
         };
-        let labels = rows.iter().zip(said.chunks_exact(k));
-        let labels = labels.map(|(&row, said)| self.known_label(row).or_else(|| sure(said)));
+        let found: Vec<Option<usize>> = said.chunks_exact(k).map(sure).collect();
+        self.sure += found.iter().flatten().count();
+        let labels = rows.iter().zip(found).map(|(&row, found)| self.known_label(row).or(found));
         let labels: Vec<Option<usize>> = labels.collect();
         let mut sizes = vec![0usize; k];
         labels.iter().flatten().for_each(|&label| sizes[label] += 1);
-        self.sure += labels.iter().flatten().count();
         let used = sizes.iter().filter(|&&size| size > 0).count();
 
         let z = self.model.forward(views);

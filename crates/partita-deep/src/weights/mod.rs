@@ -197,16 +197,18 @@ fn best_layout(
     Ok(judged.into_iter().next().unwrap_or((same, String::new(), Report::default())))
 }
 
-/// None, and what stands in the file before the first name that is needed.
+/// None, and what stands in the file before a name that is needed.
 fn prefixes(
     needed: &BTreeMap<String, Vec<usize>>,
     found: &BTreeMap<String, Vec<usize>>,
     layout: Layout,
 ) -> BTreeSet<String> {
-    let first = needed.keys().next().and_then(|name| layout(name));
-    let before =
-        |name: &String| name.strip_suffix(&format!(".{}", first.as_deref()?)).map(|p| p.to_owned() + ".");
-    found.keys().filter_map(before).chain([String::new()]).collect()
+    let ends: Vec<String> = needed.keys().filter_map(|name| Some(format!(".{}", layout(name)?))).collect();
+    let before = |name: &String| -> Vec<String> {
+        let fitting = ends.iter().filter(|end| name.ends_with(&***end));
+        fitting.map(|end| name[..=name.len() - end.len()].to_owned()).collect()
+    };
+    found.keys().flat_map(before).chain([String::new()]).collect()
 }
 
 /// Layers after the features, by torchvision's names and those of EfficientNet-Lite0.

@@ -169,14 +169,43 @@ fn a_network_apart_trains_the_same_weights_and_leaves_the_moments() {
     let image = |i: i64| ((i * 37) % 101) as f32 / 101.0;
     let numbers: Vec<f32> = (0..4 * 64).map(image).collect();
     let x = burn::tensor::Tensor::<4>::from_data(TensorData::new(numbers, [4, 1, 8, 8]), &device);
-    let gradient = |net_of: &Classifier| {
-        let grads = net_of.forward(x.clone()).square().sum().backward();
-        net.heads[0].weight.val().grad(&grads).unwrap().into_data()
+    let gradient = |through: &Classifier| {
+        let mut found =
+            Found { gradients: through.forward(x.clone()).square().sum().backward(), all: Vec::new() };
+        net.visit(&mut found);
+        found.all
     };
     let before = tensors(&net.valid());
     let by_apart = gradient(&walk::apart(&net));
     assert_eq!(tensors(&net.valid()), before);
-    assert_eq!(gradient(&net), by_apart);
+    let own = gradient(&net);
+    assert_eq!(own, by_apart);
+    // Four convolutions with γ and β, and the head; running moments have none.
+    assert_eq!(own.iter().flatten().count(), 4 * 3 + 2);
     let changed = tensors(&net.valid());
     assert!(changed.keys().any(|name| name.ends_with("running_mean") && changed[name] != before[name]));
+}
+
+/// The gradients of a network's parameters, where they have any.
+struct Found {
+    gradients: burn::tensor::Gradients,
+    all: Vec<Option<Vec<f32>>>,
+}
+
+impl burn::module::ModuleVisitor for Found {
+    fn visit_float<const D: usize>(&mut self, param: &burn::module::Param<burn::tensor::Tensor<D>>) {
+        self.all.push(param.val().grad(&self.gradients).map(walk::values));
+    }
+}
+
+#[test]
+fn a_frozen_network_apart_stays_frozen() {
+    let device = crate::device::tested().autodiff();
+    let mut net = randomise(Classifier::new(Net::Vgg4, [1, 8, 8], &[3], &device).unwrap(), 1);
+    net.backbone = net.backbone.freeze();
+    let x = burn::tensor::Tensor::<4>::ones([4, 1, 8, 8], &device);
+    let mut found =
+        Found { gradients: walk::apart(&net).forward(x).square().sum().backward(), all: Vec::new() };
+    net.visit(&mut found);
+    assert_eq!(found.all.iter().flatten().count(), 2, "the head alone learns");
 }

@@ -62,7 +62,7 @@ pub(crate) fn each<M: Module>(module: &M, sink: &mut Sink<'_>) {
     module.visit(&mut Each { place: Place::default(), sink });
 }
 
-/// How many numbers a network has to learn. Nothing is made for it: weights may still be waiting to be.
+/// How many numbers a network has. Nothing is made for it: weights may still be waiting to be.
 pub(crate) fn count<M: Module>(module: &M) -> usize {
     let mut count = Count(0);
     module.visit(&mut count);

@@ -80,7 +80,8 @@ pub fn run(args: &FitArgs, net: Net) -> Result<()> {
             found.model.write_backbone(path)?;
         }
         let ailments = told.dead(&params.prior());
-        let unsure = found.epochs.last().is_some_and(|epoch| epoch.sure == Some(0.0));
+        let mut sure = found.epochs.iter().filter_map(|epoch| epoch.sure).peekable();
+        let unsure = sure.peek().is_some() && sure.all(|share| share == 0.0);
         let summary = Summary {
             n: rows.len(),
             k: args.k,

@@ -86,7 +86,10 @@ pub fn params(args: &FitArgs, net: Net) -> Result<Params> {
     let pairs = deep.pairs.unwrap_or(if views && deep.iic.is_none() { 1.0 } else { 0.0 });
     let disturb = deep.vat.unwrap_or(if views || deep.iic.is_some() { 0.0 } else { defaults.disturb });
     let length = ("--vat-length", disturb == 0.0 && deep.vat_length != defaults.vat.epsilon);
-    refuse(&[length], "without --vat, which --augment turns off; give --vat 10, or leave it out")?;
+    refuse(
+        &[length],
+        "where the weight of --vat is 0, as it is with --augment if nothing else is said; give --vat 10, or leave it out",
+    )?;
     let warm_up = ("--warm-up", disturb == 0.0 && pairs == 0.0 && deep.warm_up > 0);
     refuse(&[warm_up], "without weights of --pairs or --vat that could rise; leave it out")?;
     Ok(Params {

@@ -7,9 +7,8 @@ use partita::metrics::{mean_entropy, scores};
 use partita::simplex::largest;
 use partita_data::{DataError, write_labels_csv, write_npy_f32_2d, write_npy_i32};
 use partita_deep::images::Pixels;
-use partita_deep::train::{Aim, DeepModel, Epoch, checkpoints};
+use partita_deep::train::{Aim, DeepModel, Epoch};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
@@ -20,75 +19,52 @@ pub struct Metrics<'a> {
     path: Option<&'a Path>,
     /// Opened with the first epoch: a run that cannot begin leaves an older file as it is.
     file: Option<File>,
-    /// What a resumed run finds in the file and goes on from.
-    before: Before,
     resume: bool,
+    /// The stage of the last line.
+    stage: String,
+    /// Seconds that a run took before it was resumed.
+    before: f64,
     truth: Option<&'a [i64]>,
     pixels: &'a Pixels,
     started: Instant,
 }
 
-/// Epochs that were told of already, and the seconds they took.
-#[derive(Default)]
-struct Before {
-    epochs: BTreeSet<(String, u64)>,
-    seconds: f64,
-    /// Bytes of whole lines; a run may have been killed while it wrote the last.
-    whole: usize,
-}
-
-impl Before {
-    /// Of the lines of a file.
-    fn read(path: &Path) -> std::io::Result<Self> {
-        let text = std::fs::read_to_string(path)?;
-        let whole = text.rfind('\n').map_or(0, |end| end + 1);
-        let mut before = Self { whole, ..Self::default() };
-        let lines = text[..whole].lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        for line in lines {
-            let of_epoch = &line["epoch"];
-            let (stage, number) = (of_epoch["stage"].as_str(), of_epoch["epoch"].as_u64());
-            before.epochs.extend(stage.map(str::to_owned).zip(number));
-            before.seconds = line["seconds"].as_f64().unwrap_or(before.seconds);
-        }
-        Ok(before)
-    }
-}
-
 impl<'a> Metrics<'a> {
     pub fn new(args: &'a DeepArgs, truth: Option<&'a [i64]>, pixels: &'a Pixels) -> Self {
-        let kept = args.checkpoint.as_deref();
-        let exists = |path: &Path| path.exists() || checkpoints(path).iter().any(|stage| stage.exists());
-        let resume = args.resume && kept.is_some_and(exists);
-        let path = args.metrics.as_deref();
-        Self { path, file: None, before: Before::default(), resume, truth, pixels, started: Instant::now() }
+        let (path, resume) = (args.metrics.as_deref(), args.resume);
+        let (stage, started) = (String::new(), Instant::now());
+        Self { path, file: None, resume, stage, before: 0.0, truth, pixels, started }
     }
 
     pub fn write(&mut self, epoch: &Epoch, model: &DeepModel) -> partita_deep::Result<()> {
         let Some(path) = self.path else { return Ok(()) };
         let failed = |source| DataError::Write { path: path.to_owned(), source };
-        if self.file.is_none() {
-            let opened = if self.resume { self.append(path) } else { File::create(path) };
-            self.file = Some(opened.map_err(failed)?);
-        }
-        if self.before.epochs.contains(&(epoch.stage.clone(), epoch.epoch as u64)) {
-            return Ok(());
+        if epoch.stage != self.stage {
+            self.file = Some(self.opened(path, epoch).map_err(failed)?);
+            self.stage.clone_from(&epoch.stage);
         }
         let line = self.line(epoch, model)?;
-        let Some(file) = &mut self.file else { return Ok(()) };
+        let file = self.file.as_mut().expect("opened with the first epoch of a stage");
         Ok(writeln!(file, "{line}").map_err(failed)?)
     }
 
-    /// A resumed run goes on in the file of the run before.
-    fn append(&mut self, path: &Path) -> std::io::Result<File> {
+    /// The file for the epochs of a stage. A resumed run goes on in that of the run before, after what it does not do again.
+    fn opened(&mut self, path: &Path, epoch: &Epoch) -> std::io::Result<File> {
+        if !self.resume && self.stage.is_empty() {
+            return File::create(path);
+        }
         let file = File::options().create(true).append(true).open(path)?;
-        self.before = Before::read(path)?;
-        file.set_len(self.before.whole as u64)?;
+        let (kept, seconds) = before(&std::fs::read_to_string(path)?, epoch);
+        file.set_len(kept as u64)?;
+        if self.stage.is_empty() {
+            self.before = seconds;
+        }
         Ok(file)
     }
 
     /// What is told of an epoch. A network that still learns to compare views has no clusters.
     fn line(&self, epoch: &Epoch, model: &DeepModel) -> partita_deep::Result<Value> {
-        let seconds = self.before.seconds + self.started.elapsed().as_secs_f64();
+        let seconds = self.before + self.started.elapsed().as_secs_f64();
         if let Aim::Contrast { .. } = model.params.aim {
             return Ok(json!({ "epoch": epoch, "seconds": seconds }));
         }
@@ -100,6 +76,22 @@ impl<'a> Metrics<'a> {
             "decisiveness": mean_entropy(&proba, model.params.k), "cluster_sizes": told.sizes, "metrics": scores,
         }))
     }
+}
+
+/// Bytes of the whole lines before that of this epoch or a later one of its stage, and the seconds that the last tells.
+fn before(text: &str, epoch: &Epoch) -> (usize, f64) {
+    let (mut kept, mut seconds) = (0, 0.0);
+    for line in text.split_inclusive('\n').filter(|line| line.ends_with('\n')) {
+        let told: Value = serde_json::from_str(line).unwrap_or_default();
+        let again = told["epoch"]["stage"] == *epoch.stage
+            && told["epoch"]["epoch"].as_u64().is_none_or(|number| number >= epoch.epoch as u64);
+        if again {
+            break;
+        }
+        kept += line.len();
+        seconds = told["seconds"].as_f64().unwrap_or(seconds);
+    }
+    (kept, seconds)
 }
 
 /// Labels of images, from their probabilities.
