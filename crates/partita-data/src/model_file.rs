@@ -67,26 +67,19 @@ impl ModelFile {
         let path = path.as_ref();
         let mut file = TensorFile::read(path)?;
         let corrupt = |problem: String| DataError::corrupt(path, "Partita model", problem);
+        let other = |what, advice| DataError::OtherModel { path: path.to_owned(), what, advice };
         match file.metadata.get("format") {
             Some(format) if format == FORMAT => {}
-            Some(other) if other.starts_with("partita-deep-") => {
+            Some(format) if format.starts_with("partita-deep-") => {
                 let advice = "only `partita predict` takes it, with images, if built with the feature `deep`";
-                return Err(DataError::OtherModel {
-                    path: path.to_owned(),
-                    what: "the model of a network",
-                    advice,
-                });
+                return Err(other("the model of a network", advice));
             }
-            Some(other) if other.starts_with("partita-checkpoint-") => {
+            Some(format) if format.starts_with("partita-checkpoint-") => {
                 let advice = "end the run with `partita fit --resume`, and use its model";
-                return Err(DataError::OtherModel {
-                    path: path.to_owned(),
-                    what: "the checkpoint of a run",
-                    advice,
-                });
+                return Err(other("the checkpoint of a run", advice));
             }
-            Some(other) => {
-                return Err(corrupt(format!("its format is {other}; this version reads {FORMAT}")));
+            Some(format) => {
+                return Err(corrupt(format!("its format is {format}; this version reads {FORMAT}")));
             }
             None => {
                 return Err(corrupt("it has no `format` entry; was it written by `partita fit`?".to_owned()));

@@ -51,18 +51,6 @@ pub fn pretext(
 ) -> Result<DeepFit> {
     // A mistake in what follows is better known now than when this is over.
     Trainer::new(input, params, device.clone())?;
-    contrasted(input, params, epochs, device, observer, each)
-}
-
-/// The first stage.
-fn contrasted(
-    input: &Input<'_>,
-    params: &Params,
-    epochs: usize,
-    device: &Device,
-    observer: &dyn Observer,
-    each: impl FnMut(&Epoch, &DeepModel) -> Result<()>,
-) -> Result<DeepFit> {
     let pace = |of: Pace| Pace { rate: RATE, ..of };
     let params = Params { backbone: pace(params.backbone), heads: pace(params.heads), ..params.clone() };
     stage(input, &params, (CONTRAST, STAGES[0]), epochs, device, observer, each)
@@ -83,7 +71,9 @@ pub fn scan(
             "each stage of SCAN needs at least one epoch and one neighbour".into(),
         ));
     }
-    let features = contrasted(input, params, first, device, observer, &mut each)?;
+    // Each stage has an aim of its own and none of these weights.
+    let params = &Params { aim: Aim::Confident { threshold }, pairs: 0.0, disturb: 0.0, ..params.clone() };
+    let features = pretext(input, params, first, device, observer, &mut each)?;
     if features.stop == StopReason::Interrupted {
         return Ok(features);
     }

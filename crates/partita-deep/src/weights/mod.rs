@@ -186,15 +186,15 @@ fn best_layout(
         };
         prefixes(needed, &file.shapes, layout).into_iter().map(judge)
     });
-    let mut judged: Vec<(Layout, String, Report)> = judged.collect();
+    let judged: Vec<(Layout, String, Report)> = judged.collect();
     let whole: BTreeSet<&str> =
         judged.iter().filter(|(_, _, report)| report.missing.is_empty()).map(|j| &*j.1).collect();
     if whole.len() > 1 {
         let places: Vec<String> = whole.iter().map(|prefix| format!("`{prefix}`")).collect();
         return Err(format!("it holds the network more than once, under {}; keep one", places.join(", ")));
     }
-    judged.sort_by_key(|(_, _, report)| report.missing.len());
-    Ok(judged.into_iter().next().unwrap_or((same, String::new(), Report::default())))
+    let best = judged.into_iter().min_by_key(|(_, _, report)| report.missing.len());
+    Ok(best.unwrap_or((same, String::new(), Report::default())))
 }
 
 /// None, and what stands in the file before a name that is needed.

@@ -80,13 +80,12 @@ pub fn run(args: &FitArgs, net: Net) -> Result<()> {
             found.model.write_backbone(path)?;
         }
         let ailments = told.dead(&params.prior());
-        let mut sure = found.epochs.iter().filter_map(|epoch| epoch.sure).peekable();
-        let unsure = sure.peek().is_some() && sure.all(|share| share == 0.0);
+        let surest = found.epochs.iter().filter_map(|epoch| epoch.sure).reduce(f64::max);
         let summary = Summary {
             n: rows.len(),
             k: args.k,
             cluster_sizes: &told.sizes,
-            advice: if unsure { Some(UNSURE) } else { (!ailments.is_empty()).then_some(ADVICE) },
+            advice: if surest == Some(0.0) { Some(UNSURE) } else { (!ailments.is_empty()).then_some(ADVICE) },
             ailments: &ailments,
             decisiveness: mean_entropy(&proba, args.k),
             metrics,
