@@ -6,7 +6,7 @@ use ndarray::ArrayView2;
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use partita::Result;
 use partita::rows::Rows;
-use partita::sparse::Csr;
+use partita::rows::Csr;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use std::borrow::Cow;

@@ -2,7 +2,7 @@
 
 use crate::sizes::Balanced;
 use partita::linear::Report;
-use partita::linear::score::Ailment;
+use partita::linear::Ailment;
 use partita::metrics::Scores;
 use std::path::Path;
 

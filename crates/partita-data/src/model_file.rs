@@ -2,7 +2,7 @@
 
 use crate::error::{DataError, Result};
 use crate::safetensors_io::{Tensor, TensorFile, Values};
-use partita::linear::prepare::View;
+use partita::prepare::View;
 use partita::linear::{Model, Params};
 use serde::{Deserialize, Serialize};
 use std::path::Path;

@@ -1,8 +1,8 @@
 //! A linear softmax model trained by plain stochastic gradient descent, as in the paper: no annealing, no restarts, no
 //! principal components. The engine does better; this shows what the losses do by themselves.
 
-use partita::linear::kernel;
-use partita::linear::prepare::{Preparation, Prepare};
+use partita::numeric::product;
+use partita::prepare::{Preparation, Prepare};
 use partita::report::Silent;
 use partita::rng::{Stream, stream};
 use partita::rows::Rows;
@@ -56,7 +56,7 @@ impl Plain {
 
     fn logits(&self, x: &[f32]) -> Vec<f32> {
         let mut z = vec![0.0; x.len() / self.m * self.k];
-        kernel::product(x, &self.weight, self.m, &mut z);
+        product::product(x, &self.weight, self.m, &mut z);
         for row in z.chunks_exact_mut(self.k) {
             row.iter_mut().zip(&self.bias).for_each(|(z, b)| *z += b);
         }
@@ -83,7 +83,7 @@ impl Plain {
     /// One step against the gradient `[n, k]` by the logits of rows `[n, m]`, and against that of γ‖W‖².
     pub fn step(&mut self, x: &[f32], slope: &[f64], rate: f64, gamma: f64) {
         let slope: Vec<f32> = slope.iter().map(|s| *s as f32).collect();
-        kernel::transposed_product(&slope, x, self.m, &mut self.gradient);
+        product::transposed_product(&slope, x, self.m, &mut self.gradient);
         let (rate, decay) = (rate as f32, (2.0 * gamma * rate) as f32);
         self.weight.iter_mut().zip(&self.gradient).for_each(|(w, g)| *w -= rate * g + decay * *w);
         for row in slope.chunks_exact(self.k) {

@@ -26,7 +26,8 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`linear`] | the linear engine: fits, their options and their models |
-//! | [`rows`], [`sparse`] | what every fit reads: rows in memory or in a file, and rows of mostly zeros |
+//! | [`rows`] | what every fit reads: rows in memory or in a file, and rows of mostly zeros |
+//! | [`prepare`] | what is done to rows before a fit, once for all fits that share them |
 //! | [`report`], [`error`] | progress, and why a fit stopped; what can be wrong with the input |
 //! | [`objective`], [`entropy`] | losses of a batch, and the entropies and divergences they are made of |
 //! | [`pseudo`] | pseudo-labels of given predictions |
@@ -38,6 +39,8 @@
 //! | [`simplex`], [`rng`] | distributions over clusters; random numbers |
 
 pub mod balance;
+mod batch;
+pub mod centres;
 pub mod choose;
 pub mod compare;
 pub mod entropy;
@@ -45,13 +48,14 @@ pub mod error;
 pub mod linear;
 pub mod margin;
 pub mod metrics;
+pub mod numeric;
 pub mod objective;
+pub mod prepare;
 pub mod pseudo;
 pub mod report;
 pub mod rivals;
 pub mod rng;
 pub mod rows;
 pub mod simplex;
-pub mod sparse;
 
 pub use error::{Error, Result};

@@ -27,7 +27,7 @@ impl StopReason {
 pub struct Progress {
     /// What is being done.
     pub stage: &'static str,
-    /// Share of the whole fit that is done, from 0 to 1.
+    /// Share of the whole job that is done; grows from 0 to 1 once.
     pub done: f64,
     /// Latest loss on a batch of the best restart, if training has begun.
     pub loss: Option<f64>,
@@ -46,6 +46,54 @@ pub enum Flow {
 pub trait Observer: Sync {
     /// Called often; must be cheap.
     fn progress(&self, progress: Progress) -> Flow;
+}
+
+/// One part of a longer job: what it reports as 0 to 1 is a stretch of the whole.
+///
+/// ```
+/// use partita::report::{Flow, Observer, Part, Progress};
+/// struct Print;
+/// impl Observer for Print {
+///     fn progress(&self, progress: Progress) -> Flow {
+///         assert_eq!(progress.done, 0.75);
+///         Flow::Continue
+///     }
+/// }
+/// let second_half = Part::new(&Print, 0.5, 1.0);
+/// second_half.progress(Progress { stage: "training", done: 0.5, loss: None });
+/// ```
+pub struct Part<'a> {
+    observer: &'a dyn Observer,
+    stage: Option<&'static str>,
+    begin: f64,
+    end: f64,
+}
+
+impl<'a> Part<'a> {
+    /// The stretch from `begin` to `end`.
+    pub fn new(observer: &'a dyn Observer, begin: f64, end: f64) -> Self {
+        Self { observer, stage: None, begin, end }
+    }
+
+    /// The same under one name, whatever its steps are called; their losses are not comparable and are left out.
+    pub fn named(self, stage: &'static str) -> Self {
+        Self { stage: Some(stage), ..self }
+    }
+
+    /// Part `number` of `of` equal parts of this one.
+    pub fn part(&self, number: usize, of: usize) -> Self {
+        let share = (self.end - self.begin) / of as f64;
+        let begin = self.begin + share * number as f64;
+        Self { observer: self.observer, stage: self.stage, begin, end: begin + share }
+    }
+}
+
+impl Observer for Part<'_> {
+    fn progress(&self, progress: Progress) -> Flow {
+        let done = self.begin + (self.end - self.begin) * progress.done;
+        let (stage, loss) = self.stage.map_or((progress.stage, progress.loss), |stage| (stage, None));
+        self.observer.progress(Progress { stage, done, loss })
+    }
 }
 
 /// Observes nothing and never stops.

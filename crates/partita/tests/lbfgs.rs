@@ -1,6 +1,6 @@
 //! L-BFGS against functions whose minimum is known, and where the arithmetic gives out.
 
-use partita::linear::lbfgs::{Options, Outcome, minimise};
+use partita::numeric::lbfgs::{Options, Outcome, minimise};
 use partita::report::StopReason;
 use partita::rng::{Stream, stream};
 use rand::RngExt;

@@ -4,7 +4,7 @@
 
 use partita::balance::Bounds;
 use partita::entropy::renyi;
-use partita::linear::lbfgs;
+use partita::numeric::lbfgs;
 use partita::margin::path::{self, Allowed, Step, follow};
 use partita::margin::{Classifier, MaxMargin, Options, Points, of_labels};
 use partita::objective::{Batch, BatchObjective, SelfLabelled, Workspace};

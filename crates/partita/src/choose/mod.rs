@@ -11,10 +11,9 @@
 //!
 //! Stability decides: it falls on both sides of the right K, where the other two mostly tell that K is not too large.
 
-use crate::compare::Spread;
 use crate::error::{Error, Result};
 use crate::linear::{self, Fit, Input, Model, Params};
-use crate::metrics;
+use crate::metrics::{self, Spread};
 use crate::report::{Flow, Observer, Progress};
 use crate::rng::{Stream, stream};
 use crate::rows::{Rows, Subset};

@@ -9,12 +9,16 @@
 //! | [`shannon`] | H(σ) |
 //! | [`renyi`] | R_α(σ), any α ≥ 0 |
 //! | [`cross::forward`], [`cross::reverse`] | H(y, σ), H(σ, y) |
+//! | [`Fairness`] | KL(u‖ȳ), KL(ȳ‖u) of cluster shares |
 //! | [`divergence::forward`], [`divergence::reverse`], [`divergence::kl`] | KL(y‖σ), KL(σ‖y), KL(p‖q) |
 
 pub mod cross;
 pub mod divergence;
+mod fairness;
 pub mod renyi;
 pub mod shannon;
+
+pub use fairness::Fairness;
 
 /// d/dz of Σ σ c where d/dσ is `c`: σ_k (c_k − Σ σ c). `c` may be infinite where σ has underflowed.
 fn through_softmax(log_sigma: &[f64], c: impl Fn(usize) -> f64, out: &mut [f64]) -> f64 {

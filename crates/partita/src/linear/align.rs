@@ -1,42 +1,22 @@
 //! Numbering clusters: after known labels, or after the clusters of another model.
 
-use super::fit::Fit;
-use super::model::Model;
+use super::head::Head;
 use super::score::census;
-use super::source::Batch;
-use super::train::Head;
+use super::source::RowBatch;
 use crate::error::Result;
 use crate::metrics::{Label, matching};
-use crate::rows::Rows;
 
 /// The restart with its clusters renumbered to fit the known labels of these rows as well as possible.
-pub fn align(head: &Head, known: &Batch) -> Result<Head> {
+pub fn align(head: &Head, known: &RowBatch) -> Result<Head> {
     let k = head.bias.len();
     let (_, labels) = census(head, known);
     let number = numbers(known.marks().known.unwrap_or(&[]), &labels, k)?;
     Ok(Head { weight: renumbered(&head.weight, &number), bias: renumbered(&head.bias, &number) })
 }
 
-impl Fit {
-    /// Renumber the clusters so that as many rows as possible keep the number that `other` gives them. Clusters that are new take
-    /// numbers that are free.
-    pub fn number_like(&mut self, other: &Model, rows: &dyn Rows) -> Result<()> {
-        let number = numbers(&other.predict(rows)?, &self.labels, self.model.k())?;
-        let model = &mut self.model;
-        for values in [&mut model.weight, &mut model.bias, &mut model.prior] {
-            *values = renumbered(values, &number);
-        }
-        self.labels.iter_mut().for_each(|l| *l = number[*l as usize] as u32);
-        self.report.cluster_sizes = renumbered(&self.report.cluster_sizes, &number);
-        self.report.prior = renumbered(&self.report.prior, &number);
-        self.report.ailments.iter_mut().for_each(|a| a.renumber(&number));
-        Ok(())
-    }
-}
-
 /// For each of `k` clusters the number under which most rows have the label given to them. Clusters that no row speaks for keep
 /// their own number if it is free, so that nothing is renumbered without need, and take one that is left otherwise.
-fn numbers<L: Label>(given: &[L], labels: &[u32], k: usize) -> Result<Vec<usize>> {
+pub fn numbers<L: Label>(given: &[L], labels: &[u32], k: usize) -> Result<Vec<usize>> {
     let matching = matching(given, labels)?;
     let mut number: Vec<Option<usize>> =
         (0..k).map(|c| matching.class_of(c as u64).map(|l| l as usize).filter(|l| *l < k)).collect();
@@ -51,7 +31,7 @@ fn numbers<L: Label>(given: &[L], labels: &[u32], k: usize) -> Result<Vec<usize>
 }
 
 /// The parts of `values`, one for each cluster, in the order of their new numbers.
-fn renumbered<T: Copy>(values: &[T], number: &[usize]) -> Vec<T> {
+pub fn renumbered<T: Copy>(values: &[T], number: &[usize]) -> Vec<T> {
     let part = values.len() / number.len();
     let mut out = values.to_vec();
     for (from, to) in number.iter().enumerate() {
@@ -70,7 +50,7 @@ mod tests {
         let weight = vec![1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
         let head = Head { weight, bias: vec![0.1, 0.2, 0.3] };
         let x = vec![9.0, 0.0, 0.0, 0.0, 9.0, 0.0, 9.0, 0.0, 0.0];
-        let known = Batch { x, rows: vec![0, 1, 2], known: vec![1, 0, 1], ..Batch::default() };
+        let known = RowBatch { x, rows: vec![0, 1, 2], known: vec![1, 0, 1], ..RowBatch::default() };
         let aligned = align(&head, &known).unwrap();
         assert_eq!(aligned.bias, [0.2, 0.1, 0.3]);
         assert_eq!(align(&aligned, &known).unwrap(), aligned);

@@ -3,16 +3,16 @@
 //! Random weights are best for few clusters and fail for many, where they leave twins that share a region; K-means centres are
 //! the other way round. Known labels place their clusters at the mean of their rows.
 
-use super::params::{Init, MANY};
+use super::head::Head;
+use super::params::{Init, MANY, Params};
 use super::source::Source;
-use super::train::Head;
-use super::vector;
+use crate::centres::{Descent, Table, UNWATCHED, plus_plus};
 use crate::error::Result;
-use crate::rivals::Table;
-use crate::rivals::kmeans::{self, KMeans};
+use crate::numeric::vector;
 use crate::rng::{Stream, stream};
 use rand::RngExt;
 use rand::seq::index;
+use std::ops::Range;
 
 /// Rows for each cluster that K-means starts look at.
 const ROWS_PER_CENTRE: usize = 50;
@@ -26,11 +26,12 @@ const MOST_LEAD: f64 = 20.0;
 /// Mean squared distance between neighbouring centres that counts at least, rows having a mean squared norm of 1.
 const LEAST_DISTANCE: f64 = 1e-4;
 
-/// Starting weights of `starts` restarts of `k` clusters.
-pub fn heads(source: &Source<'_>, init: Init, (k, starts): (usize, usize), seed: u64) -> Result<Vec<Head>> {
+/// Starting weights of the restarts with these numbers.
+pub fn heads(source: &Source<'_>, params: &Params, starts: Range<usize>) -> Result<Vec<Head>> {
+    let Params { k, init, seed, .. } = *params;
     let known = known_means(source, k)?;
     let warm = source.warm_start(k)?;
-    (0..starts)
+    starts
         .map(|r| {
             if let Some(warm) = &warm {
                 return Ok(warmed(warm, seed, r));
@@ -85,9 +86,9 @@ fn from_centres(source: &Source<'_>, k: usize, lloyd: usize, seed: u64, restart:
     let rows = n.min(FEWEST_ROWS.max(ROWS_PER_CENTRE * k));
     let sample = source.batch(index::sample(&mut rng, n, rows).into_vec())?;
     let table = Table { x: &sample.x, m };
-    let seeds = kmeans::plus_plus(table, k, &mut rng);
-    let few = KMeans { max_iterations: lloyd, tolerance: 0.0, ..KMeans::new(k) };
-    let fitted = few.lloyd(table, seeds);
+    let seeds = plus_plus(table, k, &mut rng);
+    let few = Descent { max_iterations: lloyd, tolerance: 0.0, ..Descent::default() };
+    let fitted = few.run(table, seeds, UNWATCHED);
     let tight = SHARPNESS * rows as f64 / fitted.inertia.max(f64::MIN_POSITIVE);
     let sharpness = tight.min(2.0 * MOST_LEAD / neighbour_distance(&fitted.centres, m).max(LEAST_DISTANCE));
     let mut head = Head { weight: vec![0.0; k * m], bias: vec![0.0; k] };

@@ -1,12 +1,11 @@
 //! The trained model: takes raw rows, gives probabilities, labels and reasons.
 
-use super::kernel;
-use super::prepare::{View, apply_views, centre_block};
 use crate::balance::{self, Assignment, Bounds};
 use crate::error::{Error, Result};
+use crate::numeric::product;
+use crate::prepare::{Projector, View, apply_views, centre_block};
 use crate::rows::{Rows, check_finite, check_width};
 use crate::simplex::largest;
-use crate::sparse::Projector;
 use ndarray::Array2;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -144,18 +143,33 @@ impl Model {
     pub fn check_widths(&self, widths: &[usize]) -> Result<()> {
         match widths {
             [all] if *all == self.m() => Ok(()),
-            _ => same_files(self, widths),
+            _ => self.check_files(widths),
         }
+    }
+
+    /// Refuse all but the files of the fit.
+    pub(super) fn check_files(&self, found: &[usize]) -> Result<()> {
+        let expected = self.widths();
+        match (&expected[..], found) {
+            (a, b) if a == b => Ok(()),
+            (&[expected], &[found]) => Err(Error::Width { expected, found }),
+            _ => Err(Error::Files { expected, found: found.to_vec() }),
+        }
+    }
+
+    /// Whether all weights and biases are numbers.
+    pub(super) fn is_finite(&self) -> bool {
+        self.weight.iter().chain(&self.bias).all(|v| v.is_finite())
     }
 
     /// Logits of a block of raw rows, which is overwritten; `z` is `[rows, k]`.
     fn logits(&self, block: &mut [f32], factors: &mut Vec<f32>, z: &mut [f32]) {
         let [view] = &self.views[..] else {
             apply_views(&self.views, block);
-            return kernel::logits_piece(block, &self.weight, &self.bias, self.m(), z);
+            return product::logits_piece(block, &self.weight, &self.bias, self.m(), z);
         };
         centre_block(view, block, factors);
-        kernel::product(block, &self.weight, self.m(), z);
+        product::product(block, &self.weight, self.m(), z);
         for (z, factor) in z.chunks_exact_mut(self.k()).zip(factors) {
             z.iter_mut().zip(&self.bias).for_each(|(z, b)| *z = *z * *factor + b);
         }
@@ -163,7 +177,7 @@ impl Model {
 
     fn predict_block(&self, scorer: &Scorer<'_>, start: usize, buffers: &mut Buffers) -> Result<Predictions> {
         let mut proba = scorer.logits(start, buffers)?;
-        kernel::softmax_rows(&mut proba, self.k());
+        product::softmax_rows(&mut proba, self.k());
         let labels = proba.chunks_exact(self.k()).map(|p| largest(p) as u32).collect();
         Ok(Predictions { start, proba, labels })
     }
@@ -259,7 +273,7 @@ impl Model {
         // By logits: far behind the winner all probabilities are alike.
         let cluster = largest(&proba);
         let runner_up = (0..k).filter(|&c| c != cluster).max_by(|&a, &b| proba[a].total_cmp(&proba[b]));
-        kernel::softmax_rows(&mut proba, k);
+        product::softmax_rows(&mut proba, k);
         apply_views(&self.views, &mut x);
         let runner_up = runner_up.expect("there are at least two clusters");
         let difference =
@@ -295,16 +309,6 @@ impl Model {
             .map(|(w, b)| (f64::from(*b) - shift(w)) as f32)
             .collect();
         Some((self.weight.clone(), bias))
-    }
-}
-
-/// Refuse all but the files of the fit.
-pub(super) fn same_files(model: &Model, found: &[usize]) -> Result<()> {
-    let expected = model.widths();
-    match (&expected[..], found) {
-        (a, b) if a == b => Ok(()),
-        (&[expected], &[found]) => Err(Error::Width { expected, found }),
-        _ => Err(Error::Files { expected, found: found.to_vec() }),
     }
 }
 

@@ -1,134 +1,11 @@
 //! Options of a fit: one serialisable struct, checked once.
 
-use super::optimise::Optimiser;
-use super::prepare::Prepare;
-use super::reduce::Dims;
+use super::loss::{EM_ITERATIONS, Loss, Solver};
 use crate::error::{Error, Result, require};
-use crate::pseudo::Miadm;
+use crate::numeric::optimise::Optimiser;
+use crate::prepare::{Dims, Prepare, Recipe};
 use crate::simplex::{check_prior, uniform};
 use serde::{Deserialize, Serialize};
-use std::fmt;
-use std::str::FromStr;
-
-/// What is minimised, besides γ‖W‖².
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
-pub enum Loss {
-    /// mean H(σ, y) + λ KL(u‖ȳ): reverse cross-entropy and strong fairness, with pseudo-labels y.
-    #[default]
-    Strong,
-    /// mean H(σ, y) + λ KL(ȳ‖u): the same with weak fairness.
-    Weak,
-    /// mean H(σ) + λ KL(σ̄‖u): mutual information (RIM when γ > 0), no pseudo-labels.
-    MutualInformation,
-    /// mean R_α(σ) + λ KL(σ̄‖u): Rényi decisiveness by gradient.
-    Renyi(f64),
-    /// mean [α H(y, σ) − H(y)]/(α−1) + λ KL(u‖ȳ): Rényi decisiveness of order α > 1 by pseudo-labels.
-    RenyiLabels(f64),
-    /// mean H(y, σ) with hard labels in the prior's proportions, by Sinkhorn (SeLa); λ is the power of σ.
-    Sela,
-    /// mean H(y, σ) + λ KL(ȳ‖u) (MIADM), with its approximate or its optimal labels.
-    Miadm(Miadm),
-    /// The multi-class hinge loss of hard labels in nearly the prior's proportions (max-margin clustering).
-    Hinge,
-}
-
-impl Loss {
-    /// The λ that is used where none is given; for SeLa the power of the predictions.
-    pub fn default_lambda(self) -> f64 {
-        match self {
-            Self::Strong | Self::Weak => 100.0,
-            Self::RenyiLabels(_) => 10.0,
-            Self::Sela => 20.0,
-            Self::MutualInformation | Self::Renyi(_) | Self::Miadm(_) | Self::Hinge => 1.0,
-        }
-    }
-
-    /// Whether it has pseudo-labels that can be held for an epoch.
-    pub fn has_labels(self) -> bool {
-        !matches!(self, Self::MutualInformation | Self::Renyi(_) | Self::Hinge)
-    }
-}
-
-impl fmt::Display for Loss {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Strong => f.write_str("strong"),
-            Self::Weak => f.write_str("weak"),
-            Self::MutualInformation => f.write_str("mi"),
-            Self::Renyi(alpha) => write!(f, "renyi:{alpha}"),
-            Self::RenyiLabels(alpha) => write!(f, "renyi-labels:{alpha}"),
-            Self::Sela => f.write_str("sela"),
-            Self::Hinge => f.write_str("hinge"),
-            Self::Miadm(Miadm::Square) => f.write_str("miadm"),
-            Self::Miadm(Miadm::Root) => f.write_str("miadm-root"),
-            Self::Miadm(Miadm::Exact) => f.write_str("miadm-exact"),
-        }
-    }
-}
-
-impl From<Loss> for String {
-    fn from(loss: Loss) -> Self {
-        loss.to_string()
-    }
-}
-
-impl TryFrom<String> for Loss {
-    type Error = Error;
-    fn try_from(text: String) -> Result<Self> {
-        text.parse()
-    }
-}
-
-impl FromStr for Loss {
-    type Err = Error;
-    /// ```
-    /// use partita::linear::Loss;
-    /// assert_eq!("renyi:2".parse::<Loss>().unwrap(), Loss::Renyi(2.0));
-    /// assert!("renyi-labels:0.5".parse::<Loss>().is_err());
-    /// ```
-    fn from_str(text: &str) -> Result<Self> {
-        let bad = || Error::Parameter {
-            name: "loss",
-            value: text.to_owned(),
-            must: "strong, weak, mi, renyi:ALPHA (ALPHA >= 0, or inf), renyi-labels:ALPHA (ALPHA > 1), sela, miadm, miadm-root, miadm-exact or hinge",
-        };
-        let (name, alpha) = match text.split_once(':') {
-            Some((name, alpha)) => (name, Some(alpha.parse::<f64>().map_err(|_| bad())?)),
-            None => (text, None),
-        };
-        match (name, alpha) {
-            ("strong", None) => Ok(Self::Strong),
-            ("weak", None) => Ok(Self::Weak),
-            ("mi", None) => Ok(Self::MutualInformation),
-            ("sela", None) => Ok(Self::Sela),
-            ("hinge", None) => Ok(Self::Hinge),
-            ("miadm", None) => Ok(Self::Miadm(Miadm::Square)),
-            ("miadm-root", None) => Ok(Self::Miadm(Miadm::Root)),
-            ("miadm-exact", None) => Ok(Self::Miadm(Miadm::Exact)),
-            ("renyi", Some(alpha)) if alpha >= 0.0 => Ok(Self::Renyi(alpha)),
-            ("renyi-labels", Some(alpha)) if alpha > 1.0 && alpha.is_finite() => Ok(Self::RenyiLabels(alpha)),
-            _ => Err(bad()),
-        }
-    }
-}
-
-/// EM iterations of a batch, if nothing else is said.
-pub const EM_ITERATIONS: usize = 5;
-
-/// How pseudo-labels are found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", tag = "kind")]
-pub enum Solver {
-    /// A fixed number of EM iterations from y = σ. Few iterations are gentler than the optimum: they do not force exact
-    /// balance on a small batch.
-    Em {
-        /// Iterations.
-        iterations: usize,
-    },
-    /// The optimum, by Newton's method on the dual.
-    Exact,
-}
 
 /// How often pseudo-labels are found anew.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -205,7 +82,7 @@ pub struct Params {
     pub prior: Prior,
     /// How rows are prepared.
     pub prepare: Prepare,
-    /// How many numbers of a row are trained on.
+    /// Dimensions of a row to train on.
     pub dims: Dims,
     /// Where training starts.
     pub init: Init,
@@ -253,7 +130,15 @@ impl Params {
         }
     }
 
+    /// How the rows of a fit are prepared.
+    pub fn recipe(&self) -> Recipe {
+        Recipe { prepare: self.prepare, dims: self.dims, seed: self.seed }
+    }
+
     /// Check every option against the number of rows, once.
+    ///
+    /// # Errors
+    /// Names the first option that cannot be used, with its value and what would be accepted.
     pub fn check(&self, n: usize) -> Result<Checked> {
         at_least("the number of clusters", self.k, 2, "at least 2")?;
         if self.k > n {

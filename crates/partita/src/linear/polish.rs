@@ -1,40 +1,19 @@
 //! Full-batch L-BFGS: the whole optimiser for small data, or a last polish after the batches.
 
-use super::kernel;
-use super::lbfgs::{self, Options, Outcome};
-use super::source::Batch;
-use super::train::Head;
+use super::head::Head;
+use super::source::RowBatch;
+use crate::numeric::lbfgs::{Minimiser, Options};
+use crate::numeric::product;
 use crate::objective::{self, BatchObjective};
+use crate::report::StopReason;
 use crate::simplex;
-
-/// Minimise `objective` + γ‖W‖² on these rows from `head`, which is overwritten. Never ends higher than it began.
-/// `go_on` is asked before every iteration, with how many were made and the loss.
-pub fn polish(
-    head: &mut Head,
-    rows: &Batch,
-    objective: &dyn BatchObjective,
-    gamma: f64,
-    iterations: usize,
-    go_on: impl FnMut(usize, f64) -> bool,
-) -> Outcome {
-    let k = head.bias.len();
-    let mut problem = Problem::new(rows, objective, gamma, k);
-    let mut point: Vec<f64> = head.weight.iter().chain(&head.bias).map(|&v| f64::from(v)).collect();
-    let options = Options { max_iterations: iterations, tolerance: TOLERANCE, ..Options::default() };
-    let evaluate = |point: &[f64], gradient: &mut [f64]| problem.evaluate(point, gradient);
-    let outcome = lbfgs::minimise_while(&mut point, &options, evaluate, go_on);
-    let split = head.weight.len();
-    head.weight.iter_mut().zip(&point[..split]).for_each(|(w, p)| *w = *p as f32);
-    head.bias.iter_mut().zip(&point[split..]).for_each(|(b, p)| *b = *p as f32);
-    outcome
-}
 
 /// Gradient norm, relative to the first, at which it stops; single-precision products allow no less.
 const TOLERANCE: f64 = 1e-5;
 
-/// The full-batch loss as a function of weights and biases in one vector.
-struct Problem<'a> {
-    rows: &'a Batch,
+/// The full-batch loss, γ‖W‖² included, as a function of weights and biases in one vector.
+pub struct Problem<'a> {
+    rows: &'a RowBatch,
     objective: &'a dyn BatchObjective,
     gamma: f64,
     k: usize,
@@ -48,7 +27,8 @@ struct Problem<'a> {
 }
 
 impl<'a> Problem<'a> {
-    fn new(rows: &'a Batch, objective: &'a dyn BatchObjective, gamma: f64, k: usize) -> Self {
+    /// The loss of these rows.
+    pub fn new(rows: &'a RowBatch, objective: &'a dyn BatchObjective, gamma: f64, k: usize) -> Self {
         let n = rows.rows.len();
         let m = rows.x.len() / n;
         Self {
@@ -66,13 +46,32 @@ impl<'a> Problem<'a> {
         }
     }
 
+    /// A minimisation from these weights, which never ends higher than it begins.
+    pub fn begin(&mut self, head: &Head, iterations: usize) -> Minimiser {
+        let point: Vec<f64> = head.weight.iter().chain(&head.bias).map(|&v| f64::from(v)).collect();
+        let options = Options { max_iterations: iterations, tolerance: TOLERANCE, ..Options::default() };
+        Minimiser::new(point, options, &mut |point, gradient| self.evaluate(point, gradient))
+    }
+
+    /// Its next iteration; says why, if there is none.
+    pub fn advance(&mut self, minimiser: &mut Minimiser) -> Option<StopReason> {
+        minimiser.advance(&mut |point, gradient| self.evaluate(point, gradient))
+    }
+
+    /// The weights and biases that a point stands for.
+    pub fn head(&self, point: &[f64]) -> Head {
+        let single = |values: &[f64]| values.iter().map(|&v| v as f32).collect();
+        let (weight, bias) = point.split_at(point.len() - self.k);
+        Head { weight: single(weight), bias: single(bias) }
+    }
+
     fn evaluate(&mut self, point: &[f64], gradient: &mut [f64]) -> f64 {
         let k = self.k;
         let n = self.rows.rows.len();
         let (weight, bias) = point.split_at(point.len() - k);
         let single = |values: &[f64]| -> Vec<f32> { values.iter().map(|&v| v as f32).collect() };
         let m = weight.len() / k;
-        kernel::logits(&self.rows.x, &single(weight), &single(bias), m, &mut self.z);
+        product::logits(&self.rows.x, &single(weight), &single(bias), m, &mut self.z);
         simplex::log_softmax_rows(self.z.iter().copied(), k, &mut self.log_sigma);
         let batch = objective::Batch {
             log_sigma: &self.log_sigma,
@@ -84,7 +83,7 @@ impl<'a> Problem<'a> {
         for (i, row) in self.slope.chunks_exact(k).enumerate() {
             row.iter().enumerate().for_each(|(c, s)| self.d[c * n + i] = *s as f32);
         }
-        kernel::weight_gradient(&self.d, &self.rows.x, m, &mut self.g);
+        product::weight_gradient(&self.d, &self.rows.x, m, &mut self.g);
         for ((out, g), w) in gradient.iter_mut().zip(&self.g).zip(weight) {
             *out = f64::from(*g) + 2.0 * self.gamma * w;
         }
@@ -99,16 +98,15 @@ impl<'a> Problem<'a> {
 mod tests {
     use super::*;
     use crate::objective::MutualInformation;
-    use crate::report::StopReason;
     use crate::rng::{Stream, stream};
     use rand::RngExt;
 
-    fn sample(n: usize, m: usize) -> Batch {
+    fn sample(n: usize, m: usize) -> RowBatch {
         let mut rng = stream(5, Stream::Synthetic, 0);
         let x = (0..n * m)
             .map(|i| rng.random::<f32>() - 0.5 + if (i / m).is_multiple_of(2) { 0.8 } else { 0.0 })
             .collect();
-        Batch { x, rows: (0..n).collect(), ..Batch::default() }
+        RowBatch { x, rows: (0..n).collect(), ..RowBatch::default() }
     }
 
     #[test]
@@ -132,13 +130,24 @@ mod tests {
     }
 
     #[test]
-    fn polishing_lowers_the_loss() {
+    fn polishing_lowers_the_loss_and_goes_on_from_where_it_was_kept() {
         let rows = sample(60, 4);
         let objective = MutualInformation::new(2);
-        let mut head = Head { weight: (0..8).map(|i| (i as f32).cos()).collect(), bias: vec![0.0; 2] };
-        let outcome = polish(&mut head, &rows, &objective, 1e-3, 50, |_, _| true);
-        assert!(outcome.value < outcome.trace[0] - 0.05, "{outcome:?}");
-        let stopped = polish(&mut head, &rows, &objective, 1e-4, 50, |made, _| made < 3);
-        assert_eq!((stopped.iterations, stopped.stop), (3, StopReason::Interrupted));
+        let head = Head { weight: (0..8).map(|i| (i as f32).cos()).collect(), bias: vec![0.0; 2] };
+        let mut problem = Problem::new(&rows, &objective, 1e-3, 2);
+        let mut whole = problem.begin(&head, 50);
+        let first = whole.value();
+        let mut kept = None;
+        while problem.advance(&mut whole).is_none() {
+            if whole.iterations() == 3 {
+                kept = Some(serde_json::to_string(&whole).unwrap());
+            }
+        }
+        assert!(whole.value() < first - 0.05, "{whole:?}");
+        let mut resumed: Minimiser = serde_json::from_str(&kept.unwrap()).unwrap();
+        let mut problem = Problem::new(&rows, &objective, 1e-3, 2);
+        while problem.advance(&mut resumed).is_none() {}
+        assert_eq!(resumed, whole);
+        assert_ne!(problem.head(resumed.x()), head);
     }
 }

@@ -3,10 +3,10 @@
 //! Fairness alone cannot do it: a cluster that wins no rows has no gradient to follow to a far region. So a few times
 //! during the search such a cluster is taken away and given half of the fullest one.
 
+use super::head::Head;
 use super::score::census;
-use super::source::Batch;
-use super::train::Head;
-use super::vector;
+use super::source::RowBatch;
+use crate::numeric::vector;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
@@ -20,8 +20,8 @@ const CONTRAST: f32 = 8.0;
 /// weights would have to be so large that no fairness repays their norm.
 const LEAST_LENGTH: f32 = 1e-3;
 
-/// The restart with what needs to be moved moved; `None` if nothing does.
-pub fn relocate(head: &Head, sample: &Batch, prior: &[f64], rng: &mut ChaCha8Rng) -> Option<Head> {
+/// The restart with its lost clusters relocated; `None` if it has none.
+pub fn relocate(head: &Head, sample: &RowBatch, prior: &[f64], rng: &mut ChaCha8Rng) -> Option<Head> {
     let (census, labels) = census(head, sample);
     let mut fullness: Vec<f64> = census.hard.iter().zip(prior).map(|(h, u)| h / u).collect();
     let ill: Vec<usize> = census.ailments(prior).iter().map(|a| a.cluster()).collect();
@@ -52,7 +52,7 @@ fn fullest(fullness: &[f64]) -> Option<usize> {
 fn split(
     head: &mut Head,
     (full, empty): (usize, usize),
-    sample: &Batch,
+    sample: &RowBatch,
     rows: &[usize],
     rng: &mut ChaCha8Rng,
 ) {
@@ -85,7 +85,7 @@ mod tests {
     fn a_dead_cluster_is_given_half_of_an_overfull_one() {
         let x: Vec<f32> =
             (0..90).flat_map(|i| [(i % 3) as f32 + 0.01 * (i / 3) as f32 / 30.0, 1.0]).collect();
-        let sample = Batch { x, rows: (0..90).collect(), ..Batch::default() };
+        let sample = RowBatch { x, rows: (0..90).collect(), ..RowBatch::default() };
         // Cluster 1 is a copy of cluster 0 that always loses.
         let head = Head { weight: vec![-9.0, 0.0, -9.0, 0.0, 9.0, 0.0], bias: vec![4.5, 4.0, -4.5] };
         let prior = [1.0 / 3.0; 3];

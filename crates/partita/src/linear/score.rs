@@ -1,8 +1,9 @@
 //! Judging restarts without truth: their loss on the same rows, and whether every cluster is alive.
 
-use super::kernel::{self, EmStep, Scratch};
-use super::source::Batch;
-use super::train::Head;
+use super::em::{EmStep, Scratch};
+use super::head::Head;
+use super::source::RowBatch;
+use crate::numeric::product;
 use crate::objective::{self, BatchObjective, Fairness};
 use crate::simplex;
 use serde::{Deserialize, Serialize};
@@ -74,12 +75,12 @@ pub enum Judge {
 
 impl Judge {
     /// The loss of one restart on these rows, norm included.
-    pub fn loss(&self, head: &Head, sample: &Batch, gamma: f64) -> f64 {
-        self.data_loss(&head.logits(sample), head.bias.len(), sample) + gamma * squared_norm(head)
+    pub fn loss(&self, head: &Head, sample: &RowBatch, gamma: f64) -> f64 {
+        self.data_loss(&head.logits(&sample.x), head.bias.len(), sample) + gamma * head.squared_norm()
     }
 
     /// The loss of rows with logits `z` `[n, k]`, without the norm.
-    fn data_loss(&self, z: &[f32], k: usize, sample: &Batch) -> f64 {
+    fn data_loss(&self, z: &[f32], k: usize, sample: &RowBatch) -> f64 {
         match self {
             Self::Em(em) => {
                 em.gradient(z, (k, 0), sample.marks(), &mut vec![0.0; z.len()], &mut Scratch::default())
@@ -89,12 +90,7 @@ impl Judge {
     }
 }
 
-/// ‖W‖².
-fn squared_norm(head: &Head) -> f64 {
-    head.weight.iter().map(|&w| f64::from(w).powi(2)).sum()
-}
-
-fn objective_loss(objective: &dyn BatchObjective, z: &[f32], k: usize, sample: &Batch) -> f64 {
+fn objective_loss(objective: &dyn BatchObjective, z: &[f32], k: usize, sample: &RowBatch) -> f64 {
     let mut log_sigma = Vec::new();
     simplex::log_softmax_rows(z.iter().copied(), k, &mut log_sigma);
     let marks = sample.marks();
@@ -106,10 +102,10 @@ fn objective_loss(objective: &dyn BatchObjective, z: &[f32], k: usize, sample: &
 }
 
 /// Judge one restart on these rows.
-pub fn score(head: &Head, sample: &Batch, judge: &Judge, prior: &[f64], gamma: f64) -> Score {
-    let z = head.logits(sample);
+pub fn score(head: &Head, sample: &RowBatch, judge: &Judge, prior: &[f64], gamma: f64) -> Score {
+    let z = head.logits(&sample.x);
     let k = prior.len();
-    let norm = squared_norm(head);
+    let norm = head.squared_norm();
     let loss = judge.data_loss(&z, k, sample) + gamma * norm;
     let leads =
         z.chunks_exact(k).map(top_two).map(|(_, lead)| (f64::from(lead) / norm.sqrt()) as f32).collect();
@@ -125,8 +121,8 @@ pub fn score(head: &Head, sample: &Batch, judge: &Judge, prior: &[f64], gamma: f
 }
 
 /// How the rows spread over the clusters of one restart, and the label of each row.
-pub fn census(head: &Head, sample: &Batch) -> (Census, Vec<u32>) {
-    Census::take(head.logits(sample), head.bias.len(), sample)
+pub fn census(head: &Head, sample: &RowBatch) -> (Census, Vec<u32>) {
+    Census::take(head.logits(&sample.x), head.bias.len(), sample)
 }
 
 /// The first largest logit and its lead over the second.
@@ -151,9 +147,9 @@ pub struct Census {
 
 impl Census {
     /// Count the rows whose logits `[n, k]` are `z`.
-    fn take(mut z: Vec<f32>, k: usize, sample: &Batch) -> (Self, Vec<u32>) {
+    fn take(mut z: Vec<f32>, k: usize, sample: &RowBatch) -> (Self, Vec<u32>) {
         let labels: Vec<u32> = z.chunks_exact(k).map(|z| top_two(z).0).collect();
-        kernel::softmax_rows(&mut z, k);
+        product::softmax_rows(&mut z, k);
         let weights = sample.marks().weights;
         let total: f64 = weights.map_or(labels.len() as f64, |w| w.iter().map(|&w| f64::from(w)).sum());
         let share = |i: usize| weights.map_or(1.0, |w| f64::from(w[i])) / total;
@@ -167,7 +163,7 @@ impl Census {
                 census.won[c * k + label] += soft;
             }
         }
-        kernel::entropy_terms(&mut z);
+        product::entropy_terms(&mut z);
         let terms = z.chunks_exact(k).enumerate();
         census.entropy = terms.map(|(i, h)| share(i) * h.iter().map(|&h| f64::from(h)).sum::<f64>()).sum();
         (census, labels)

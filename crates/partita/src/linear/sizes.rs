@@ -5,17 +5,16 @@
 //! u ← σ̄ within bounds, from several first guesses. What is compared is the loss plus [`EVENNESS`] KL(u‖uniform): without it the best
 //! prior would be one huge cluster.
 
+use super::head::Head;
 use super::params::Params;
-use super::run::{Outcome, Run};
+use super::plan::Plan;
 use super::score::census;
-use super::train::Head;
+use super::source::RowBatch;
+use crate::centres::{Descent, Table, UNWATCHED, plus_plus};
 use crate::entropy::divergence::kl;
-use crate::error::Result;
-use crate::report::{Flow, Observer, Progress};
-use crate::rivals::Table;
-use crate::rivals::kmeans::{KMeans, plus_plus};
 use crate::rng::{Stream, stream};
 use crate::simplex::uniform;
+use serde::{Deserialize, Serialize};
 
 /// Weight of KL(u‖uniform) between priors. Over three synthetic and three real sets of sizes 70/20/10, values from 0.22 to
 /// 0.27 put the true sizes above both equal ones and two clusters merged into one.
@@ -28,7 +27,7 @@ const ROUNDS: usize = 5;
 const RESTARTS: usize = 4;
 
 /// The smallest and the largest share that a cluster may have.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Range {
     /// Smallest share.
     pub least: f64,
@@ -59,83 +58,106 @@ impl Range {
 }
 
 /// A prior with the fit that it led to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Guess {
     prior: Vec<f64>,
     score: f64,
     head: Head,
 }
 
-/// The prior in the range that suits the rows best.
-pub fn estimate(run: &Run<'_>, range: Range) -> Result<Vec<f64>> {
-    let guesses = first_guesses(run, range)?;
-    let count = guesses.len();
-    let mut best: Option<Guess> = None;
-    for (at, guess) in guesses.into_iter().enumerate() {
-        let observer = Quiet { observer: run.observer, done: at as f64 / count as f64 };
-        let settled = settle(&Run { observer: &observer, ..*run }, range, guess)?;
-        if best.as_ref().is_none_or(|best| settled.score < best.score) {
-            best = Some(settled);
-        }
-    }
-    Ok(best.map_or_else(|| uniform(run.params.k), |best| best.prior))
+/// The estimation under way: which guess and which of its rounds is being fitted, and what came of the others.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    range: Range,
+    guesses: Vec<Vec<f64>>,
+    /// The guess under way, ...
+    guess: usize,
+    /// ... its round, ...
+    round: usize,
+    /// ... the prior of this round, and where its fit starts.
+    prior: Vec<f64>,
+    head: Option<Head>,
+    /// The best round of this guess, ...
+    settled: Option<Guess>,
+    /// ... and the best of the guesses before.
+    best: Option<Guess>,
 }
 
-/// Alternate prior and fit; the best prior on the way.
-fn settle(run: &Run<'_>, range: Range, first: Vec<f64>) -> Result<Guess> {
-    let sample = run.sample()?;
-    let mut best = fit_with(run, first, None)?;
-    let mut head = best.head.clone();
-    for _ in 1..ROUNDS {
-        let prior = range.clip(&census(&head, &sample).0.soft);
-        let next = fit_with(run, prior, Some(&head))?;
-        head = next.head.clone();
-        if next.score < best.score {
-            best = next;
+impl Estimate {
+    /// Before the first fit; `sample` shows how K-means would size the clusters.
+    pub fn begin(plan: &Plan, range: Range, sample: &RowBatch) -> Self {
+        let guesses = first_guesses(plan, range, sample);
+        let prior = guesses[0].clone();
+        Self { range, guesses, guess: 0, round: 0, prior, head: None, settled: None, best: None }
+    }
+
+    /// The plan of the fit that is under way.
+    pub fn plan(&self, plan: &Plan) -> Plan {
+        let mut plan = plan.clone();
+        plan.params = Params { restarts: RESTARTS.min(plan.params.restarts), ..plan.params };
+        plan.checked.prior.clone_from(&self.prior);
+        plan
+    }
+
+    /// Where it starts, if not anew.
+    pub fn start(&self) -> Option<&Head> {
+        self.head.as_ref()
+    }
+
+    /// Take the result of the fit under way, and go on to the next one. The prior, if there is none.
+    pub fn take(&mut self, head: Head, loss: f64, sample: &RowBatch) -> Option<Vec<f64>> {
+        let score = loss + EVENNESS * kl(&self.prior, &uniform(self.prior.len()));
+        self.round += 1;
+        if self.round < ROUNDS {
+            let next = self.range.clip(&census(&head, sample).0.soft);
+            let prior = std::mem::replace(&mut self.prior, next);
+            self.head = Some(head.clone());
+            keep_better(&mut self.settled, Guess { prior, score, head });
+            return None;
+        }
+        keep_better(&mut self.settled, Guess { prior: self.prior.clone(), score, head });
+        if let Some(settled) = self.settled.take() {
+            keep_better(&mut self.best, settled);
+        }
+        (self.guess, self.round, self.head) = (self.guess + 1, 0, None);
+        match self.guesses.get(self.guess) {
+            Some(guess) => {
+                self.prior.clone_from(guess);
+                None
+            }
+            None => self.best.as_ref().map(|best| best.prior.clone()),
         }
     }
-    Ok(best)
+
+    /// Share of the estimation that is done, when the fit under way is.
+    pub fn done(&self, fit: f64) -> f64 {
+        (self.guess as f64 + (self.round as f64 + fit) / ROUNDS as f64) / self.guesses.len() as f64
+    }
 }
 
-fn fit_with(run: &Run<'_>, prior: Vec<f64>, warm: Option<&Head>) -> Result<Guess> {
-    let params = Params { restarts: RESTARTS.min(run.params.restarts), ..run.params.clone() };
-    let mut checked = run.checked.clone();
-    checked.prior.clone_from(&prior);
-    let Outcome { head, report } = Run { params: &params, checked: &checked, warm, ..*run }.train()?;
-    report.stop.not_interrupted()?;
-    let score = report.loss + EVENNESS * kl(&prior, &uniform(prior.len()));
-    Ok(Guess { prior, score, head })
+fn keep_better(best: &mut Option<Guess>, guess: Guess) {
+    if best.as_ref().is_none_or(|best| guess.score < best.score) {
+        *best = Some(guess);
+    }
 }
 
 /// Equal and ever less equal sizes, and those of K-means.
-fn first_guesses(run: &Run<'_>, range: Range) -> Result<Vec<Vec<f64>>> {
-    let k = run.params.k;
+fn first_guesses(plan: &Plan, range: Range, sample: &RowBatch) -> Vec<Vec<f64>> {
+    let k = plan.params.k;
     let geometric = |ratio: &f64| -> Vec<f64> {
         let powers: Vec<f64> = (0..k).map(|c| ratio.powi(c as i32)).collect();
         let sum: f64 = powers.iter().sum();
         range.clip(&powers.iter().map(|p| p / sum).collect::<Vec<_>>())
     };
     let mut guesses: Vec<Vec<f64>> = RATIOS.iter().map(geometric).collect();
-    let sample = run.sample()?;
-    let table = Table { x: &sample.x, m: run.source.m() };
-    let seeds = plus_plus(table, k, &mut stream(run.params.seed, Stream::Seeds, 0));
+    let table = Table { x: &sample.x, m: sample.x.len() / sample.rows.len() };
+    let seeds = plus_plus(table, k, &mut stream(plan.params.seed, Stream::Seeds, 0));
     let mut shares = vec![0.0; k];
-    for label in KMeans::new(k).lloyd(table, seeds).labels {
+    for label in Descent::default().run(table, seeds, UNWATCHED).labels {
         shares[label as usize] += 1.0 / table.n() as f64;
     }
     guesses.push(range.clip(&shares));
-    Ok(guesses)
-}
-
-/// Shows how many guesses are done instead of the progress of their many fits, and passes on the wish to stop.
-struct Quiet<'a> {
-    observer: &'a dyn Observer,
-    done: f64,
-}
-
-impl Observer for Quiet<'_> {
-    fn progress(&self, progress: Progress) -> Flow {
-        self.observer.progress(Progress { stage: "sizes", done: self.done, ..progress })
-    }
+    guesses
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use super::points::Centred;
 use super::{Classifier, Points, add, dot, norm, scale};
 use crate::balance::Bounds;
 use crate::error::{Error, Result};
-use crate::linear::lbfgs;
+use crate::numeric::lbfgs;
 use crate::report::{Flow, Observer, Progress, Silent};
 use crate::simplex::NEAR_SHANNON;
 

@@ -10,6 +10,7 @@
 //! | `assignment` | the best one-to-one assignment in such a table |
 //! | `accuracy` | ACC and the matching behind it |
 //! | `nmi`, `ari` | mutual information; agreement on pairs, also among restarts |
+//! | `spread` | mean and standard deviation of several runs |
 //! | `silhouette` | separation measured on a sample of rows |
 
 mod accuracy;
@@ -18,12 +19,14 @@ mod assignment;
 mod contingency;
 mod nmi;
 mod silhouette;
+mod spread;
 
 pub use accuracy::{Matching, accuracy, matching};
 pub use ari::{ari, mean_pairwise_ari};
 pub use contingency::{Cell, Contingency, Label};
 pub use nmi::nmi;
 pub use silhouette::silhouette;
+pub use spread::Spread;
 
 use crate::error::Result;
 use crate::simplex::xlnx;

@@ -1,6 +1,6 @@
 //! Mutual information, RIM's form of it with any prior, and its Rényi relatives, descended by plain gradient.
 
-use super::{Batch, BatchObjective, Decisiveness, Fairness, Workspace, fairness::mean_prediction};
+use super::{Batch, BatchObjective, Decisiveness, Fairness, Workspace};
 use crate::simplex::uniform;
 
 /// mean H(σ) + λ KL(σ̄‖u). With λ = 1 and a uniform prior this is negative mutual information plus ln K.
@@ -68,7 +68,7 @@ fn add_fairness(
     gradient: &mut [f64],
     ws: &mut Workspace,
 ) -> f64 {
-    mean_prediction(batch, &mut ws.mean);
+    batch.mean_prediction(&mut ws.mean);
     ws.slope.clear();
     ws.slope.extend(ws.mean.iter().zip(prior).map(|(m, u)| lambda * Fairness::Weak.slope(*m, *u)));
     for (row, out) in batch.rows().zip(gradient.chunks_exact_mut(batch.k)) {

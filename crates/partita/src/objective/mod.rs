@@ -9,65 +9,19 @@
 //! prediction counts in σ̄ like any other.
 
 pub mod decisiveness;
-pub mod fairness;
 mod hinge;
 mod information;
 pub mod norm;
 mod self_labelled;
 
+pub use crate::batch::{Batch, Row};
+pub use crate::entropy::Fairness;
 pub use decisiveness::Decisiveness;
-pub use fairness::Fairness;
 pub use hinge::Hinge;
 pub use information::{MutualInformation, RenyiGradient};
 pub use self_labelled::SelfLabelled;
 
 use crate::{balance, pseudo};
-
-/// Predictions of a batch of rows.
-#[derive(Debug, Clone, Copy)]
-pub struct Batch<'a> {
-    /// ln σ, row after row, shape `[n, k]`; finite.
-    pub log_sigma: &'a [f64],
-    /// Number of clusters.
-    pub k: usize,
-    /// Weight of each row, shape `[n]`, not negative; all alike if absent.
-    pub weights: Option<&'a [f64]>,
-    /// Known label of each row, shape `[n]`, −1 where unknown; none known if absent.
-    pub known: Option<&'a [i32]>,
-}
-
-impl Batch<'_> {
-    /// Number of rows.
-    pub fn n(&self) -> usize {
-        self.log_sigma.len() / self.k
-    }
-
-    /// Sum of the weights.
-    pub fn total(&self) -> f64 {
-        self.weights.map_or(self.n() as f64, |w| w.iter().sum())
-    }
-
-    /// The rows: (index, w_i/Σw, known label, ln σ_i).
-    pub fn rows(&self) -> impl Iterator<Item = Row<'_>> {
-        let total = self.total();
-        self.log_sigma.chunks_exact(self.k).enumerate().map(move |(i, log_sigma)| Row {
-            share: self.weights.map_or(1.0, |w| w[i]) / total,
-            known: self.known.and_then(|known| usize::try_from(known[i]).ok()),
-            log_sigma,
-        })
-    }
-}
-
-/// One row of a [`Batch`].
-#[derive(Debug, Clone, Copy)]
-pub struct Row<'a> {
-    /// w_i/Σw.
-    pub share: f64,
-    /// Its label, if known.
-    pub known: Option<usize>,
-    /// ln σ_i, shape `[k]`.
-    pub log_sigma: &'a [f64],
-}
 
 /// Scratch space that the caller owns, so that nothing is allocated once it is warm.
 #[derive(Debug, Clone, Default)]

@@ -11,7 +11,7 @@
 use super::cholesky::Matrix;
 use super::lanes::{Kernel, Lane, Packed, WIDTH, accumulate, lane, vectorised};
 use super::{Problem, Solved, Workspace};
-use crate::objective::Fairness;
+use crate::entropy::Fairness;
 
 /// Share of the distance to the edge of the domain that a step may go.
 const FRACTION_TO_EDGE: f64 = 0.9;

@@ -6,7 +6,7 @@
 
 use super::lanes::{Kernel, Lane, Packed, WIDTH, accumulate, lane, larger, vectorised};
 use super::{Problem, PseudoLabels, Solved, Surrogate, Workspace};
-use crate::objective::Batch;
+use crate::batch::Batch;
 use crate::simplex::TINY;
 
 /// The paper's solver, started at y = σ. The number of iterations is a hyper-parameter rather than a tolerance: a

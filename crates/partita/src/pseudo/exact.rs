@@ -7,7 +7,7 @@ use super::central;
 use super::dual::{Answer, maximise};
 use super::lanes::{Lane, Packed, WIDTH, lane, larger, smaller};
 use super::{Coupling, Problem, PseudoLabels, Solved, Surrogate, Workspace};
-use crate::objective::Fairness;
+use crate::entropy::Fairness;
 use crate::simplex::SIGMA_FLOOR;
 
 /// A relative step of a root that leaves only its cube as an error.

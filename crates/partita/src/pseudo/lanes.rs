@@ -1,7 +1,7 @@
 //! Rows eight abreast: the solvers' loops run over lanes of eight rows, so they vectorise at any K without
 //! remainders or horizontal sums.
 
-use crate::objective::Batch;
+use crate::batch::Batch;
 
 /// Rows side by side.
 pub(super) const WIDTH: usize = 8;

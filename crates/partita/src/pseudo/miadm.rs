@@ -8,7 +8,7 @@ use super::dual::maximise;
 use super::lanes::{Packed, WIDTH};
 use super::renyi::RenyiAnswer;
 use super::{Coupling, Problem, PseudoLabels, Solved, Surrogate, Workspace};
-use crate::objective::{Fairness, fairness};
+use crate::entropy::Fairness;
 use crate::simplex::{TINY, log_sum_exp};
 
 /// How mean H(y, σ) + λ KL(ȳ‖u) is lowered.
@@ -65,7 +65,7 @@ fn approximate(
     ws: &mut Workspace,
 ) -> Solved {
     let (k, tilt) = (problem.batch.k, &mut ws.dual.demand);
-    fairness::mean_prediction(problem.batch, tilt);
+    problem.batch.mean_prediction(tilt);
     tilt.iter_mut().zip(problem.prior).for_each(|(m, u)| *m = fair * (u / m.max(TINY)).ln());
     for (row, y) in problem.batch.rows().zip(y.chunks_exact_mut(k)) {
         y.iter_mut().zip(row.log_sigma).zip(&*tilt).for_each(|((y, l), t)| *y = sharp * l + t);

@@ -31,7 +31,7 @@ pub use renyi::Renyi;
 pub use sinkhorn::Sinkhorn;
 pub use surrogate::{Coupling, Surrogate};
 
-use crate::objective::Batch;
+use crate::batch::Batch;
 
 /// What to find labels for.
 #[derive(Debug, Clone, Copy)]

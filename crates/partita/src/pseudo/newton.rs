@@ -8,7 +8,7 @@ use super::cholesky::Matrix;
 use super::lanes::{Lane, WIDTH};
 use super::surrogate::mean_labels;
 use super::{Coupling, Problem, PseudoLabels, Solved, Surrogate, Workspace};
-use crate::objective::Fairness;
+use crate::entropy::Fairness;
 use crate::simplex::SIGMA_FLOOR;
 
 /// Share of the distance to the boundary of the simplex that a step may go.

@@ -7,7 +7,7 @@
 use super::dual::{Answer, maximise};
 use super::lanes::{Lane, Packed, WIDTH, exp, lane, larger};
 use super::{Coupling, Problem, PseudoLabels, Solved, Surrogate, Workspace};
-use crate::objective::Fairness;
+use crate::entropy::Fairness;
 
 /// Minimises mean [α H(y, σ) − H(y)]/(α − 1) + λ KL(u‖ȳ). As α → ∞ the labels become hard and fair.
 ///

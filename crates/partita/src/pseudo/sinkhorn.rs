@@ -5,7 +5,7 @@
 //! underflow.
 
 use super::{Coupling, Problem, PseudoLabels, Solved, Surrogate, Workspace};
-use crate::objective::Fairness;
+use crate::entropy::Fairness;
 use crate::simplex::{TINY, largest};
 
 /// Minimises mean H(y, σ) over labels with ȳ = u, smoothed by a power. The constraint takes the place of a fairness term, so

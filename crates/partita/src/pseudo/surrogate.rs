@@ -2,7 +2,8 @@
 
 use super::Problem;
 use crate::entropy::cross;
-use crate::objective::{Batch, Fairness};
+use crate::batch::Batch;
+use crate::entropy::Fairness;
 use crate::simplex::{ln_floor, xlnx};
 
 /// The term that ties a row's pseudo-label y to its prediction σ.

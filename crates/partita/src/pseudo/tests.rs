@@ -3,7 +3,7 @@
 use super::*;
 use crate::entropy::renyi;
 use crate::entropy::testing::{assert_close, log_sigma};
-use crate::objective::Fairness;
+use crate::entropy::Fairness;
 use crate::objective::testing::{Sample, sample};
 use crate::rng::{Stream, stream};
 use crate::simplex::uniform;

@@ -1,7 +1,7 @@
 //! Gaussian mixtures by expectation-maximisation, in double precision.
 
-use super::kmeans::{KMeans, plus_plus};
-use super::{Head, Method, Table, Trained, UNWATCHED, Watch};
+use super::{Head, Method, Table, Trained};
+use crate::centres::{Descent, UNWATCHED, Watch, plus_plus};
 use crate::error::{Error, Result};
 use crate::report::{Observer, StopReason};
 use crate::rng::{Stream, stream};
@@ -207,7 +207,7 @@ impl Method for GaussianMixture {
         let x: Vec<f64> = table.x.iter().map(|&v| f64::from(v)).collect();
         super::best_of("Gaussian mixture", self.restarts, observer, |restart, watch| {
             let seeds = plus_plus(table, self.k, &mut stream(seed, Stream::Seeds, restart as u64));
-            let labels = KMeans::new(self.k).lloyd_watched(table, seeds, &|_| watch(0.0)).labels;
+            let labels = Descent::default().run(table, seeds, &|_| watch(0.0)).labels;
             let mut hard = vec![0.0; labels.len() * self.k];
             labels.iter().enumerate().for_each(|(i, l)| hard[i * self.k + *l as usize] = 1.0);
             self.climb_watched(&x, self.maximise(&x, table.m, &hard)?, watch)

@@ -14,10 +14,12 @@ pub mod temi;
 mod testing;
 pub mod turtle;
 
+pub use crate::centres::Table;
+
+use crate::centres::Watch;
 use crate::error::{Error, Result, require};
-use crate::linear::prepare::Preparation;
-use crate::linear::source::check_distinct;
-use crate::linear::{Dims, Input, Prepare};
+use crate::linear::Input;
+use crate::prepare::{Dims, Preparation, Prepare};
 use crate::metrics::mean_entropy;
 use crate::report::{Flow, Observer, Progress, StopReason};
 use crate::rows::{Rows, check_finite, check_width};
@@ -29,22 +31,6 @@ use std::time::Instant;
 
 /// Rows prepared and assigned by one thread at a time.
 const BLOCK: usize = 128;
-
-/// Prepared rows, row-major `[n, m]`.
-#[derive(Debug, Clone, Copy)]
-pub struct Table<'a> {
-    /// The values.
-    pub x: &'a [f32],
-    /// Numbers in a row.
-    pub m: usize,
-}
-
-impl Table<'_> {
-    /// Number of rows.
-    pub fn n(&self) -> usize {
-        self.x.len() / self.m
-    }
-}
 
 /// The options of a clustering method.
 pub trait Method {
@@ -167,17 +153,11 @@ fn prepared(
     observer: &dyn Observer,
 ) -> Result<(Preparation, Vec<f32>)> {
     let mut preparation = Preparation::fit(input.rows, &input.widths, frame.prepare, observer)?;
-    check_distinct(input.rows, k)?;
+    input.check_distinct(k)?;
     preparation.reduce(input.rows, frame.dims, frame.seed)?;
     let all = preparation.load(input.rows)?;
     Ok((preparation, all))
 }
-
-/// Told what share of a restart's iterations is done; answers whether to go on.
-type Watch<'a> = &'a dyn Fn(f64) -> bool;
-
-/// Goes on whatever happens.
-const UNWATCHED: Watch<'static> = &|_| true;
 
 /// The restart with the lowest loss. If the observer asks to stop, the best so far.
 fn best_of<H>(

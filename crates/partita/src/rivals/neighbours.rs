@@ -2,7 +2,7 @@
 
 use super::Table;
 use super::parts::unit_rows;
-use crate::linear::kernel;
+use crate::numeric::product;
 use rayon::prelude::*;
 
 /// Rows whose neighbours one thread looks for at a time.
@@ -46,7 +46,7 @@ fn search(unit: &[f32], m: usize, first: usize, count: usize, out: &mut [u32]) {
     for (t, tile) in unit.chunks(TILE * m).enumerate() {
         let width = tile.len() / m;
         let products = &mut products[..rows * width];
-        kernel::product(queries, tile, m, products);
+        product::product(queries, tile, m, products);
         for (q, (best, row)) in best.iter_mut().zip(products.chunks_exact(width)).enumerate() {
             best.scan(row, t * TILE, first + q);
         }

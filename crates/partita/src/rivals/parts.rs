@@ -2,8 +2,8 @@
 
 use super::Table;
 use crate::error::{Result, require};
-use crate::linear::optimise::{Memory, Optimiser, Pace};
-use crate::linear::vector;
+use crate::numeric::optimise::{Memory, Optimiser, Pace};
+use crate::numeric::vector;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;

@@ -3,10 +3,10 @@
 //! For given centres y = softmax(−‖x − μ‖²/γ), and the loss is −γ mean ln Σ_k exp(−‖x − μ_k‖²/γ); for given y the
 //! centres are weighted means. γ → 0 is K-means.
 
-use super::kmeans::plus_plus;
-use super::{Head, Method, Table, Trained, UNWATCHED, Watch};
+use super::{Head, Method, Table, Trained};
+use crate::centres::{UNWATCHED, Watch, plus_plus};
 use crate::error::{Result, require};
-use crate::linear::{kernel, vector};
+use crate::numeric::{product, vector};
 use crate::report::{Observer, StopReason};
 use crate::rng::{Stream, stream};
 use rayon::prelude::*;
@@ -60,7 +60,7 @@ impl SoftCentres {
     /// −γ Σ ln Σ_k exp(−‖x − μ_k‖²/γ) over the rows, and y into `z`.
     fn label(&self, x: &[f32], z: &mut [f32]) -> f64 {
         let (k, m) = (self.bias.len(), self.centres.len() / self.bias.len());
-        kernel::logits_piece(x, &self.weight, &self.bias, m, z);
+        product::logits_piece(x, &self.weight, &self.bias, m, z);
         let mut loss = 0.0;
         for (x, z) in x.chunks_exact(m).zip(z.chunks_exact_mut(k)) {
             let top = z.iter().copied().fold(f32::NEG_INFINITY, f32::max);
@@ -141,7 +141,7 @@ fn step(head: &SoftCentres, table: Table<'_>) -> (f64, Vec<f32>) {
             let mut y = vec![0.0; x.len() / m * k];
             let loss = head.label(x, &mut y);
             let mut sums = vec![0.0; k * m];
-            kernel::transposed_product(&y, x, m, &mut sums);
+            product::transposed_product(&y, x, m, &mut sums);
             let mass = (0..k).map(|c| y.iter().skip(c).step_by(k).sum()).collect();
             (loss, sums, mass)
         })

@@ -10,7 +10,7 @@ use crate::progress::Terminal;
 use crate::summary;
 use anyhow::{Result, bail};
 use options::{params, refuse_idle_options, refuse_reading_options};
-use partita::linear::score::Ailment;
+use partita::linear::Ailment;
 use partita::metrics::{Scores, mean_entropy, scores};
 use partita_deep::DeepError;
 use partita_deep::device::Device;

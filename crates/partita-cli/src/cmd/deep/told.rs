@@ -2,7 +2,7 @@
 
 use crate::args::DeepArgs;
 use anyhow::Result;
-use partita::linear::score::{Ailment, DEAD};
+use partita::linear::{Ailment, DEAD};
 use partita::metrics::{mean_entropy, scores};
 use partita::simplex::largest;
 use partita_data::{DataError, write_labels_csv, write_npy_f32_2d, write_npy_i32};

@@ -12,7 +12,7 @@ mod shares;
 
 use super::lanes::{Lane, WIDTH, lane, larger, vectorised};
 use super::{Problem, Workspace};
-use crate::objective::Fairness;
+use crate::entropy::Fairness;
 use rows::{Advance, Linearise, Measure, Predict, Rows};
 use shares::Shares;
 

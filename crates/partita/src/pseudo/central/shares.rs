@@ -3,7 +3,7 @@
 //! Strong fairness is m (λ + δ) = λu, of the same form as a row's y s = σ. Weak fairness is ln(m/u) = −δ/λ.
 
 use super::{Decrease, NEAR, Problem};
-use crate::objective::Fairness;
+use crate::entropy::Fairness;
 
 /// m and what it is linearised to: m + dm = aim + correction · cross − bend dδ. All have shape `[k]`.
 #[derive(Debug, Clone, Default)]

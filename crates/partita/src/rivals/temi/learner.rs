@@ -3,7 +3,7 @@
 use super::Temi;
 use super::loss::{Pairs, probabilities, update_marginal};
 use super::network::{DECAYING, LAST_LAYER, Network, Shape, Trace};
-use crate::linear::optimise::Memory;
+use crate::numeric::optimise::Memory;
 use crate::rivals::parts::adam;
 use crate::rng::{Stream, stream};
 

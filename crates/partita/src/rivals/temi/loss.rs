@@ -3,14 +3,14 @@
 //! A batch holds the rows x first and their partners x′ after them. Both directions count: the student sees one row of a
 //! pair and the teacher the other, −ln Σ_c (s_c t_c)^β / t̄_c, with t̄ the teacher's running mean.
 
-use crate::linear::{kernel, vector};
+use crate::numeric::{product, vector};
 use crate::simplex::TINY_F32;
 
 /// Probabilities of logits at a temperature.
 pub(super) fn probabilities(logits: &[f32], temperature: f64, k: usize) -> Vec<f32> {
     let scale = (1.0 / temperature) as f32;
     let mut p: Vec<f32> = logits.iter().map(|z| z * scale).collect();
-    kernel::softmax_rows(&mut p, k);
+    product::softmax_rows(&mut p, k);
     p
 }
 

@@ -1,6 +1,6 @@
 //! The network of one head: two layers with GELU between them, rows of unit length, and a last layer with normed weights.
 
-use crate::linear::{kernel, vector};
+use crate::numeric::{product, vector};
 use crate::rivals::parts::{dot, inverse_norm, normed, normed_gradient, uniform};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -97,14 +97,14 @@ impl Network {
             .zip(trace.inverse.par_chunks_mut(PIECE))
             .zip(trace.logits.par_chunks_mut(PIECE * k))
             .for_each(|(((((x, before), after), unit), inverse), logits)| {
-                kernel::logits_piece(x, &self.first, &self.first_bias, m, before);
+                product::logits_piece(x, &self.first, &self.first_bias, m, before);
                 gelu(before, after);
-                kernel::logits_piece(after, &self.second, &self.second_bias, hidden, unit);
+                product::logits_piece(after, &self.second, &self.second_bias, hidden, unit);
                 for (row, inverse) in unit.chunks_exact_mut(bottleneck).zip(inverse) {
                     *inverse = inverse_norm(row);
                     row.iter_mut().for_each(|v| *v *= *inverse);
                 }
-                kernel::product(unit, &last, bottleneck, logits);
+                product::product(unit, &last, bottleneck, logits);
             });
         trace
     }
@@ -113,7 +113,7 @@ impl Network {
     pub fn backward(&self, x: &[f32], trace: &Trace, by_logits: &[f32]) -> Self {
         let Shape { m, hidden, bottleneck, k } = self.shape;
         let mut by_last = vec![0.0; k * bottleneck];
-        kernel::transposed_product(by_logits, &trace.unit, bottleneck, &mut by_last);
+        product::transposed_product(by_logits, &trace.unit, bottleneck, &mut by_last);
         let (direction, length) = normed_gradient(&self.direction, &self.length, &by_last);
         let (by_before, by_bottleneck) = self.back_through_rows(trace, by_logits);
         Self {
@@ -141,13 +141,13 @@ impl Network {
             .zip(trace.unit.par_chunks(PIECE * bottleneck))
             .zip(trace.inverse.par_chunks(PIECE))
             .for_each(|(((((by_before, by_bottleneck), by_logits), before), unit), inverse)| {
-                kernel::product(by_logits, &last, k, by_bottleneck);
+                product::product(by_logits, &last, k, by_bottleneck);
                 let rows = by_bottleneck.chunks_exact_mut(bottleneck).zip(unit.chunks_exact(bottleneck));
                 for ((d, u), inverse) in rows.zip(inverse) {
                     let along = dot(d, u);
                     d.iter_mut().zip(u).for_each(|(d, u)| *d = (*d - along * u) * inverse);
                 }
-                kernel::product(by_bottleneck, &second, bottleneck, by_before);
+                product::product(by_bottleneck, &second, bottleneck, by_before);
                 gelu_gradient(before, by_before);
             });
         (by_before, by_bottleneck)
@@ -185,7 +185,7 @@ fn layer_gradient(d: &[f32], units: usize, x: &[f32], m: usize) -> Vec<f32> {
     let mut out = vec![0.0; units * m];
     out.par_chunks_mut(UNITS * m)
         .zip(d.par_chunks(UNITS * n))
-        .for_each(|(out, d)| kernel::weight_gradient(d, x, m, out));
+        .for_each(|(out, d)| product::weight_gradient(d, x, m, out));
     out
 }
 

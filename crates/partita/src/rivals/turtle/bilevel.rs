@@ -1,7 +1,7 @@
 //! The two levels: classifiers that learn the labels of a batch, and encoders that follow what was learnt.
 
 use super::Turtle;
-use crate::linear::{kernel, vector};
+use crate::numeric::{product, vector};
 use crate::rivals::Table;
 use crate::rivals::parts::{Param, normed, normed_gradient, rms_factor, uniform};
 use crate::rng::{Stream, stream};
@@ -80,8 +80,8 @@ impl Classifier {
         let k = self.bias.values.len();
         let share = k as f32 / y.len() as f32;
         gradient(x, m, k, |first, x, d| {
-            kernel::logits_piece(x, &self.weight.values, &self.bias.values, m, d);
-            kernel::softmax_rows(d, k);
+            product::logits_piece(x, &self.weight.values, &self.bias.values, m, d);
+            product::softmax_rows(d, k);
             let y = &y[first * k..first * k + d.len()];
             d.iter_mut().zip(y).for_each(|(d, y)| *d = (*d - y) * share);
         })
@@ -110,7 +110,7 @@ fn gradient(x: &[f32], m: usize, k: usize, fill: impl Fn(usize, &[f32], &mut [f3
             for (j, x) in x.chunks(BLOCK * m).enumerate() {
                 let d = &mut d[..x.len() / m * k];
                 fill(i * CHUNK + j * BLOCK, x, d);
-                kernel::add_transposed_product(d, x, m, &mut sum.weight);
+                product::add_transposed_product(d, x, m, &mut sum.weight);
                 d.chunks_exact(k).for_each(|d| add(&mut sum.bias, d));
             }
             sum
@@ -223,8 +223,8 @@ fn softmax_gradient(p: &[f32], by_p: impl Fn(usize) -> f32, by_logits: &mut [f32
 fn own_labels(space: &Space, k: usize) -> Vec<f32> {
     let x = space.batch();
     let mut proba = vec![0.0; x.len() / space.m * k];
-    kernel::logits(x, &space.encoder.weight(), &space.encoder.bias.values, space.m, &mut proba);
-    proba.par_chunks_mut(CHUNK * k).for_each(|p| kernel::softmax_rows(p, k));
+    product::logits(x, &space.encoder.weight(), &space.encoder.bias.values, space.m, &mut proba);
+    proba.par_chunks_mut(CHUNK * k).for_each(|p| product::softmax_rows(p, k));
     proba
 }
 
@@ -245,9 +245,9 @@ fn costs(spaces: &[Space], k: usize) -> Vec<f32> {
         let x = space.batch();
         let Classifier { weight, bias } = &space.classifier;
         let mut own = vec![0.0; x.len() / space.m * k];
-        kernel::logits(x, &weight.values, &bias.values, space.m, &mut own);
+        product::logits(x, &weight.values, &bias.values, space.m, &mut own);
         own.par_chunks_mut(CHUNK * k).for_each(|own| {
-            kernel::softmax_rows(own, k);
+            product::softmax_rows(own, k);
             vector::dispatch(
                 #[inline(always)]
                 || own.iter_mut().for_each(|q| *q = -vector::ln(q.max(TINY_F32))),

@@ -11,7 +11,7 @@ mod bilevel;
 use super::parts::require_positive;
 use super::{Head, Method, Table, Trained};
 use crate::error::{Result, require};
-use crate::linear::kernel;
+use crate::numeric::product;
 use crate::report::{Flow, Observer, Progress, StopReason};
 use crate::rng::{Stream, stream};
 use bilevel::{Classifier, Space};
@@ -164,8 +164,8 @@ impl Head for TurtleHead {
     fn assign(&self, x: &[f32], proba: &mut [f32]) {
         let all = self.bias.len();
         let mut z = vec![0.0; proba.len() / self.k * all];
-        kernel::logits_piece(x, &self.weight, &self.bias, self.weight.len() / all, &mut z);
-        kernel::softmax_rows(&mut z, self.k);
+        product::logits_piece(x, &self.weight, &self.bias, self.weight.len() / all, &mut z);
+        product::softmax_rows(&mut z, self.k);
         proba.fill(0.0);
         let share = self.k as f32 / all as f32;
         for (proba, z) in proba.chunks_exact_mut(self.k).zip(z.chunks_exact(all)) {

@@ -1,8 +1,11 @@
 //! The input of every fit: rows of features that can be read in any order, from memory or from a file.
 
+mod sparse;
+
+pub use sparse::Csr;
+
 use crate::error::{Error, Result};
-use crate::linear::vector;
-use crate::sparse::Csr;
+use crate::numeric::vector;
 use ndarray::ArrayView2;
 
 /// `n` rows of `m` features, readable by index from any thread.

@@ -1,6 +1,6 @@
 //! Fairness: how far the cluster shares are from the prior, in either order of the divergence.
 
-use crate::entropy::divergence::kl;
+use super::divergence::kl;
 use crate::simplex::{TINY, ln_floor};
 use serde::{Deserialize, Serialize};
 
@@ -47,17 +47,6 @@ impl Fairness {
         match self {
             Self::Strong => prior / mean / mean,
             Self::Weak => 1.0 / mean,
-        }
-    }
-}
-
-/// The weighted mean prediction σ̄ of a batch into `mean`, shape `[k]`.
-pub fn mean_prediction(batch: super::Batch<'_>, mean: &mut Vec<f64>) {
-    mean.clear();
-    mean.resize(batch.k, 0.0);
-    for row in batch.rows() {
-        for (m, l) in mean.iter_mut().zip(row.log_sigma) {
-            *m += row.share * l.exp();
         }
     }
 }

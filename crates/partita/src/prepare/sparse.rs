@@ -1,10 +1,13 @@
 //! Prepared sparse rows: norms, products with directions, and powers, without filling the rows.
+//!
+//! Preparation subtracts means, which would fill the zeros. But it is affine in each row once the row's norm is known, so that a
+//! product of prepared rows with some directions is a product of the sparse rows plus a constant ([`Projector`]). Survey,
+//! reduction, training and prediction need no more than such products.
 
-use super::Csr;
+use super::reduce::{Lines, Products};
+use super::view::{View, apply_views};
 use crate::error::Result;
-use crate::linear::prepare::{View, apply_views};
-use crate::linear::reduce::{Lines, Products};
-use crate::rows::Rows;
+use crate::rows::{Csr, Rows};
 use faer::Mat;
 
 /// What a view does to sparse rows, without filling them.
@@ -57,7 +60,7 @@ pub struct Projector<'a> {
 impl<'a> Projector<'a> {
     /// For directions `[d, m]`. An empty `scale` stands for ones, an empty `mean` for zeros.
     pub fn new(rows: &'a Csr<'a>, view: &'a View, directions: &[f32], scale: &[f32], mean: &[f32]) -> Self {
-        let m = rows.m;
+        let m = rows.m();
         let d = directions.len() / m;
         let mut table = vec![0.0; m * d];
         for (r, direction) in directions.chunks_exact(m).enumerate() {
@@ -104,7 +107,7 @@ impl<'a> Projector<'a> {
 }
 
 /// Sparse rows after a view, a mean and factors of the features.
-pub struct Prepared<'a> {
+pub struct SparseLines<'a> {
     /// The rows.
     pub rows: &'a Csr<'a>,
     /// What is done to each first.
@@ -115,7 +118,7 @@ pub struct Prepared<'a> {
     pub scale: &'a [f32],
 }
 
-impl<'a> Prepared<'a> {
+impl<'a> SparseLines<'a> {
     /// What multiplies the rows with directions `[d, m]`.
     pub fn projector(&self, directions: &[f32]) -> Projector<'a> {
         Projector::new(self.rows, self.view, directions, self.scale, self.mean)
@@ -132,9 +135,9 @@ impl<'a> Prepared<'a> {
     }
 }
 
-impl Lines for Prepared<'_> {
+impl Lines for SparseLines<'_> {
     fn products<'b>(&'b self, directions: Option<&'b [f32]>) -> Products<'b> {
-        let m = self.rows.m;
+        let m = self.rows.m();
         match directions.map(|d| self.projector(d)) {
             Some(projector) => Box::new(move |rows| {
                 let mut out = vec![0.0; rows.len() * projector.d];

@@ -4,8 +4,8 @@
 //! into W. It pays twice: training runs on at most [`WIDE`] numbers a row instead of thousands, and dividing
 //! component j by eig_j^p, with a small p, evens out directions that otherwise learn at very different speeds.
 
-use super::kernel;
 use crate::error::Result;
+use crate::numeric::product;
 use crate::rng::{Stream, stream};
 use faer::linalg::solvers::{Qr, SelfAdjointEigen};
 use faer::{Mat, MatRef, Side};
@@ -14,7 +14,7 @@ use rand::seq::index;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// How many numbers of a row are trained on.
+/// Dimensions of a row to train on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dims {
@@ -59,7 +59,7 @@ impl Reduction {
 
     /// Reduce rows `[n, m]` into `out` `[n, d]`.
     pub fn apply(&self, rows: &[f32], out: &mut [f32]) {
-        kernel::product(rows, &self.matrix, self.m, out);
+        product::product(rows, &self.matrix, self.m, out);
     }
 
     /// Weights `[k, m]` on features from weights `[k, d]` on reduced rows.
@@ -158,7 +158,7 @@ impl<F: Fn(&[usize], &mut [f32]) -> Result<()> + Sync> Lines for Dense<F> {
             (self.read)(rows, &mut x)?;
             let Some(directions) = directions else { return Ok(x) };
             let mut images = vec![0.0; rows.len() * (directions.len() / self.m)];
-            kernel::product(&x, directions, self.m, &mut images);
+            product::product(&x, directions, self.m, &mut images);
             Ok(images)
         })
     }
@@ -171,9 +171,9 @@ impl<F: Fn(&[usize], &mut [f32]) -> Result<()> + Sync> Lines for Dense<F> {
             .par_chunks(PIECE * m)
             .map(|x| {
                 let mut images = vec![0.0; x.len() / m * width];
-                kernel::product(x, directions, m, &mut images);
+                product::product(x, directions, m, &mut images);
                 let mut part = vec![0.0; width * m];
-                kernel::transposed_product(&images, x, m, &mut part);
+                product::transposed_product(&images, x, m, &mut part);
                 part
             })
             .collect();
@@ -219,7 +219,7 @@ fn covariance(
         .map(|rows| {
             let inner = products(rows)?;
             let mut part = vec![0.0; size * size];
-            kernel::transposed_product(&inner, &inner, size, &mut part);
+            product::transposed_product(&inner, &inner, size, &mut part);
             Ok(part)
         })
         .collect::<Result<_>>()?;

@@ -59,7 +59,7 @@ pub struct Outcome {
 /// arguments, and multiplying the function by a constant changes no decision.
 ///
 /// ```
-/// use partita::linear::lbfgs::{Options, minimise};
+/// use partita::numeric::lbfgs::{Options, minimise};
 /// let mut x = vec![5.0, -3.0];
 /// let outcome = minimise(&mut x, &Options::default(), |x, gradient| {
 ///     gradient.copy_from_slice(&[2.0 * (x[0] - 1.0), 20.0 * x[1]]);
@@ -79,38 +79,27 @@ pub fn minimise(
 pub fn minimise_while(
     x: &mut [f64],
     options: &Options,
-    function: impl FnMut(&[f64], &mut [f64]) -> f64,
+    mut function: impl FnMut(&[f64], &mut [f64]) -> f64,
     mut go_on: impl FnMut(usize, f64) -> bool,
 ) -> Outcome {
-    let mut run = Run::new(x, options.history, function);
-    let first_norm = norm(&run.gradient);
-    let mut trace = vec![run.value];
-    let mut stalled = Stalled { value: run.value, norm: first_norm, iterations: 0 };
-    let mut stop = StopReason::Finished;
-    while run.value.is_finite() && first_norm.is_finite() {
-        let gradient_norm = norm(&run.gradient);
-        if gradient_norm <= options.tolerance * first_norm || stalled.update(run.value, gradient_norm) {
-            stop = StopReason::Converged;
-            break;
+    let mut run = Minimiser::new(x.to_vec(), *options, &mut function);
+    let stop = loop {
+        if let Some(stop) = run.ended() {
+            break stop;
         }
-        if trace.len() > options.max_iterations {
-            break;
+        if !go_on(run.iterations(), run.value) {
+            break StopReason::Interrupted;
         }
-        if !go_on(trace.len() - 1, run.value) {
-            stop = StopReason::Interrupted;
-            break;
+        if let Some(stop) = run.step(&mut function) {
+            break stop;
         }
-        if !run.advance(trace[0]) {
-            stop = StopReason::Converged;
-            break;
-        }
-        trace.push(run.value);
-    }
-    let (value, gradient_norm, evaluations) = (run.value, norm(&run.gradient), run.evaluations);
-    Outcome { iterations: trace.len() - 1, evaluations, value, gradient_norm, stop, trace }
+    };
+    x.copy_from_slice(&run.x);
+    run.outcome(stop)
 }
 
 /// Counts iterations that improve neither the value nor the gradient.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Stalled {
     value: f64,
     norm: f64,
@@ -132,18 +121,23 @@ impl Stalled {
 }
 
 /// A remembered step: change of the point, change of the gradient, and one over their product.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Pair {
     step: Vec<f64>,
     change: Vec<f64>,
     inverse: f64,
 }
 
-struct Run<'a, F> {
-    function: F,
+/// What the function of a minimisation looks like: the gradient at a point goes into the second argument, the value is returned.
+type Function<'a> = &'a mut dyn FnMut(&[f64], &mut [f64]) -> f64;
+
+/// A minimisation under way: all that its next iteration depends on, so that it can be kept and gone on with later.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Minimiser {
+    options: Options,
     evaluations: usize,
-    history: usize,
     pairs: VecDeque<Pair>,
-    x: &'a mut [f64],
+    x: Vec<f64>,
     value: f64,
     gradient: Vec<f64>,
     direction: Vec<f64>,
@@ -151,40 +145,94 @@ struct Run<'a, F> {
     trial_gradient: Vec<f64>,
     /// Length of the last step: what to try first where there is no curvature to go by.
     reach: f64,
+    first_norm: f64,
+    stalled: Stalled,
+    trace: Vec<f64>,
 }
 
-impl<'a, F: FnMut(&[f64], &mut [f64]) -> f64> Run<'a, F> {
-    fn new(x: &'a mut [f64], history: usize, mut function: F) -> Self {
+impl Minimiser {
+    /// Begin at `x`.
+    pub fn new(x: Vec<f64>, options: Options, function: Function<'_>) -> Self {
         let zeros = vec![0.0; x.len()];
         let mut gradient = zeros.clone();
-        let value = function(x, &mut gradient);
+        let value = function(&x, &mut gradient);
+        let first_norm = norm(&gradient);
         Self {
-            function,
+            options,
             evaluations: 1,
-            history,
             pairs: VecDeque::new(),
-            trial_x: x.to_vec(),
+            trial_x: x.clone(),
             x,
             value,
             gradient,
             direction: zeros.clone(),
             trial_gradient: zeros,
             reach: 1.0,
+            first_norm,
+            stalled: Stalled { value, norm: first_norm, iterations: 0 },
+            trace: vec![value],
         }
     }
 
+    /// Make one iteration; says why, if none is left to make.
+    pub fn advance(&mut self, function: Function<'_>) -> Option<StopReason> {
+        self.ended().or_else(|| self.step(function))
+    }
+
+    /// Where it is.
+    pub fn x(&self) -> &[f64] {
+        &self.x
+    }
+
+    /// The value there.
+    pub fn value(&self) -> f64 {
+        self.value
+    }
+
+    /// Iterations made.
+    pub fn iterations(&self) -> usize {
+        self.trace.len() - 1
+    }
+
+    /// What was done, given why it stopped.
+    pub fn outcome(self, stop: StopReason) -> Outcome {
+        let (iterations, gradient_norm) = (self.iterations(), norm(&self.gradient));
+        let Self { evaluations, value, trace, .. } = self;
+        Outcome { iterations, evaluations, value, gradient_norm, stop, trace }
+    }
+
+    /// Why there is nothing left to do, if there is not. To be asked once before every iteration: it counts those without progress.
+    fn ended(&mut self) -> Option<StopReason> {
+        if !self.value.is_finite() || !self.first_norm.is_finite() {
+            return Some(StopReason::Finished);
+        }
+        let norm = norm(&self.gradient);
+        if norm <= self.options.tolerance * self.first_norm || self.stalled.update(self.value, norm) {
+            return Some(StopReason::Converged);
+        }
+        (self.trace.len() > self.options.max_iterations).then_some(StopReason::Finished)
+    }
+
+    fn step(&mut self, function: Function<'_>) -> Option<StopReason> {
+        if !self.lower(self.trace[0], function) {
+            return Some(StopReason::Converged);
+        }
+        self.trace.push(self.value);
+        None
+    }
+
     /// Make one step; false if none lowers the value, not even along the gradient.
-    fn advance(&mut self, ceiling: f64) -> bool {
+    fn lower(&mut self, ceiling: f64, function: Function<'_>) -> bool {
         if !self.pairs.is_empty() {
             self.quasi_newton_direction();
-            if self.search(1.0, ceiling) {
+            if self.search(1.0, ceiling, function) {
                 return true;
             }
             // The curvature remembered may be rounding by now; the gradient alone is the last resort.
             self.pairs.clear();
         }
         self.direction.iter_mut().zip(&self.gradient).for_each(|(d, g)| *d = -g);
-        self.search(self.reach / norm(&self.gradient), ceiling)
+        self.search(self.reach / norm(&self.gradient), ceiling, function)
     }
 
     /// The gradient times the inverse Hessian that the remembered pairs imply, by the two-loop recursion.
@@ -208,13 +256,13 @@ impl<'a, F: FnMut(&[f64], &mut [f64]) -> f64> Run<'a, F> {
     }
 
     /// Search along the direction and move there; false if there is no progress.
-    fn search(&mut self, first: f64, ceiling: f64) -> bool {
+    fn search(&mut self, first: f64, ceiling: f64, function: Function<'_>) -> bool {
         let slope = dot(&self.gradient, &self.direction);
         if slope.is_nan() || slope >= 0.0 {
             return false;
         }
         let search = LineSearch { start: Trial { step: 0.0, value: self.value, slope }, ceiling };
-        let Some(found) = search.run(first, |step| self.evaluate(step)) else {
+        let Some(found) = search.run(first, |step| self.evaluate(step, function)) else {
             return false;
         };
         self.remember();
@@ -224,10 +272,10 @@ impl<'a, F: FnMut(&[f64], &mut [f64]) -> f64> Run<'a, F> {
         true
     }
 
-    fn evaluate(&mut self, step: f64) -> Trial {
-        self.trial_x.copy_from_slice(self.x);
+    fn evaluate(&mut self, step: f64, function: Function<'_>) -> Trial {
+        self.trial_x.copy_from_slice(&self.x);
         add(&mut self.trial_x, step, &self.direction);
-        let value = (self.function)(&self.trial_x, &mut self.trial_gradient);
+        let value = function(&self.trial_x, &mut self.trial_gradient);
         self.evaluations += 1;
         let slope = dot(&self.trial_gradient, &self.direction);
         // A point without a gradient cannot be continued from, so it counts as outside the domain.
@@ -236,14 +284,14 @@ impl<'a, F: FnMut(&[f64], &mut [f64]) -> f64> Run<'a, F> {
 
     /// Keep the step just found, if it tells a positive curvature.
     fn remember(&mut self) {
-        let step = difference(&self.trial_x, self.x);
+        let step = difference(&self.trial_x, &self.x);
         let change = difference(&self.trial_gradient, &self.gradient);
         self.reach = norm(&step);
         let product = dot(&step, &change);
         if product > f64::EPSILON * self.reach * norm(&change) {
             self.pairs.push_back(Pair { step, change, inverse: 1.0 / product });
         }
-        while self.pairs.len() > self.history {
+        while self.pairs.len() > self.options.history {
             self.pairs.pop_front();
         }
     }

@@ -1,11 +1,11 @@
 //! Passes over all rows that every preparation begins with: sums, moments, smallest values.
 
-use super::prepare::{View, apply_views};
-use super::vector;
+use super::sparse::Norms;
+use super::view::{View, apply_views};
 use crate::error::{Error, Result};
+use crate::numeric::vector;
 use crate::report::{Flow, Observer, Progress};
-use crate::rows::{Rows, check_finite};
-use crate::sparse::{Csr, Norms};
+use crate::rows::{Csr, Rows, check_finite};
 use rayon::prelude::*;
 
 /// A feature whose variance is below this share of its mean square is constant up to rounding of f32 inputs.

@@ -1,22 +1,13 @@
 //! Rows of mostly zeros, such as counts of words: only what is not zero is kept and worked on.
-//!
-//! Preparation subtracts means, which would fill the zeros. But it is affine in each row once the row's norm is known, so that a
-//! product of prepared rows with some directions is a product of the sparse rows plus a constant ([`Projector`]). Survey,
-//! reduction, training and prediction need no more than such products.
 
-mod prepared;
-
-pub use prepared::{Norms, Prepared, Projector};
-
+use super::Rows;
 use crate::error::{Error, Result};
-use crate::rows::Rows;
 use std::borrow::Cow;
 
 /// Rows in compressed form: the columns and values of row `i` stand at `starts[i] .. starts[i + 1]`.
 ///
 /// ```
-/// use partita::rows::Rows;
-/// use partita::sparse::Csr;
+/// use partita::rows::{Csr, Rows};
 /// let rows = Csr::new(vec![0, 2, 2, 3], vec![0, 3, 1].into(), vec![1.0, 2.0, 5.0].into(), 4)?;
 /// let mut all = [9.0; 12];
 /// rows.read(0, &mut all)?;
@@ -109,6 +100,3 @@ impl Rows for Csr<'_> {
         Some(self)
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -71,7 +71,7 @@ pub struct Pace {
 }
 
 /// What an optimiser remembers of one group of numbers.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Memory {
     first: Vec<f32>,
     second: Vec<f32>,

@@ -1,9 +1,9 @@
 use super::*;
-use crate::linear::prepare::Preparation;
-use crate::linear::{Dims, Input, Params, Prepare, fit};
+use crate::linear::{Input, Params, fit};
 use crate::metrics::ari;
 use crate::report::Silent;
 use crate::rng::{Stream, stream};
+use crate::rows::{Csr, Rows};
 use ndarray::Array2;
 use rand::RngExt;
 

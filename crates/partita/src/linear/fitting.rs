@@ -1,0 +1,280 @@
+//! A fit under way, step by step: what it does next depends on a state that can be kept and gone on with.
+
+use super::fit::Fit;
+use super::input::Input;
+use super::model::{Model, Predictions};
+use super::params::{Params, Prior};
+use super::plan::Plan;
+use super::report::{Report, Restart, advice};
+use super::score::Score;
+use super::sizes::{Estimate, Range};
+use super::source::Source;
+use super::state::{Stage, TrainState};
+use super::trainer::Trainer;
+use crate::error::{Error, Result};
+use crate::metrics;
+use crate::prepare::Prepared;
+use crate::report::{Progress, StopReason};
+use serde::{Deserialize, Serialize};
+use std::time::Instant;
+
+/// Share of training that estimating the prior takes, where it is done.
+const ESTIMATING: f64 = 0.9;
+
+/// A fit between two steps: all that its result depends on besides the rows and the options.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FitState {
+    /// The estimation of the prior, until it has ended.
+    estimate: Option<Estimate>,
+    /// The prior that was estimated or given.
+    prior: Vec<f64>,
+    train: TrainState,
+}
+
+impl FitState {
+    /// The training that is under way: that of the fit or, before it, those by which the prior is estimated.
+    pub fn train(&self) -> &TrainState {
+        &self.train
+    }
+
+    /// Whether the prior is still being estimated.
+    pub fn is_estimating(&self) -> bool {
+        self.estimate.is_some()
+    }
+}
+
+/// A fit under way.
+///
+/// ```
+/// use ndarray::Array2;
+/// use partita::linear::{Fitting, Input, Params};
+/// use partita::report::Silent;
+/// let rows = Array2::from_shape_fn((60, 2), |(i, j)| (i % 3) as f32 * 10.0 * (j + i % 3) as f32 + (i / 3) as f32 * 0.01);
+/// let (view, params) = (rows.view(), Params::new(3));
+/// let input = Input::new(&view);
+/// let prepared = input.prepared(params.recipe(), &Silent)?;
+/// let mut fitting = Fitting::new(&input, &prepared, &params)?;
+/// for _ in 0..100 {
+///     fitting.advance()?;
+/// }
+/// // Whoever has the state, the rows and the options goes on to the same bits.
+/// let kept = fitting.state().clone();
+/// let mut resumed = Fitting::resume(&input, &prepared, &params, kept)?;
+/// while fitting.advance()? {}
+/// while resumed.advance()? {}
+/// assert_eq!(fitting.finish()?.model, resumed.finish()?.model);
+/// # Ok::<(), partita::Error>(())
+/// ```
+pub struct Fitting<'a> {
+    plan: Plan,
+    source: Source<'a>,
+    trainer: Trainer<'a>,
+    state: FitState,
+    began: Instant,
+}
+
+impl<'a> Fitting<'a> {
+    /// Before the first step.
+    ///
+    /// # Errors
+    /// If the rows, what is known about them or an option cannot be used.
+    pub fn new(input: &'a Input<'a>, prepared: &'a Prepared, params: &Params) -> Result<Self> {
+        let (plan, source) = checked(input, prepared, params)?;
+        let mut trainer = Trainer::new(plan.clone(), source, None)?;
+        let estimate = match params.prior {
+            Prior::Estimated { least, most } => {
+                Some(Estimate::begin(&plan, Range { least, most }, trainer.sample()))
+            }
+            _ => None,
+        };
+        if let Some(estimate) = &estimate {
+            trainer = Trainer::new(estimate.plan(&plan), source, None)?;
+        }
+        let train = trainer.begin()?;
+        let state = FitState { estimate, prior: plan.checked.prior.clone(), train };
+        Ok(Self { plan, source, trainer, state, began: Instant::now() })
+    }
+
+    /// Go on from a state of a fit of the same rows with the same options.
+    ///
+    /// # Errors
+    /// As [`Fitting::new`]; or if the state is that of other rows or options.
+    pub fn resume(
+        input: &'a Input<'a>,
+        prepared: &'a Prepared,
+        params: &Params,
+        state: FitState,
+    ) -> Result<Self> {
+        let (mut plan, source) = checked(input, prepared, params)?;
+        if !state.train.suits(params.k, source.m()) || state.prior.len() != params.k {
+            return Err(Error::Parameter {
+                name: "the state",
+                value: "that of a fit of other rows or options".to_owned(),
+                must: "one of this fit",
+            });
+        }
+        plan.checked.prior.clone_from(&state.prior);
+        let trainer = match &state.estimate {
+            Some(estimate) => Trainer::new(estimate.plan(&plan), source, estimate.start().cloned())?,
+            None => Trainer::new(plan.clone(), source, None)?,
+        };
+        Ok(Self { plan, source, trainer, state, began: Instant::now() })
+    }
+
+    /// Make the next step; false if there was none to make.
+    ///
+    /// # Errors
+    /// If the rows cannot be read.
+    pub fn advance(&mut self) -> Result<bool> {
+        if self.state.train.is_done() {
+            if self.state.estimate.is_none() {
+                return Ok(false);
+            }
+            self.next_training()?;
+        }
+        self.trainer.advance(&mut self.state.train)?;
+        Ok(true)
+    }
+
+    /// After a training by which the prior is estimated: the next one, or that of the fit itself.
+    fn next_training(&mut self) -> Result<()> {
+        let Some(estimate) = &mut self.state.estimate else { return Ok(()) };
+        let (scores, best) = self.trainer.judge(&self.state.train);
+        let head = self.state.train.head(best);
+        if let Some(prior) = estimate.take(head, scores[best].loss, self.trainer.sample()) {
+            self.plan.checked.prior.clone_from(&prior);
+            (self.state.estimate, self.state.prior) = (None, prior);
+        }
+        self.trainer = match &self.state.estimate {
+            Some(estimate) => {
+                Trainer::new(estimate.plan(&self.plan), self.source, estimate.start().cloned())?
+            }
+            None => Trainer::new(self.plan.clone(), self.source, None)?,
+        };
+        self.state.train = self.trainer.begin()?;
+        Ok(())
+    }
+
+    /// All that the next step depends on.
+    pub fn state(&self) -> &FitState {
+        &self.state
+    }
+
+    /// What is being done, and the share of the fit that is done.
+    pub fn progress(&self) -> Progress {
+        let train = &self.state.train;
+        let (done, loss) = (self.trainer.done(train), train.loss());
+        let estimates = matches!(self.plan.params.prior, Prior::Estimated { .. });
+        if let Some(estimate) = &self.state.estimate {
+            return Progress { stage: "sizes", done: ESTIMATING * estimate.done(done), loss };
+        }
+        let stage = match train.stage() {
+            Stage::Search => "training",
+            Stage::Refine => "refining",
+            Stage::Minimise | Stage::Polish | Stage::Done => "polishing",
+        };
+        let done = if estimates { ESTIMATING + (1.0 - ESTIMATING) * done } else { done };
+        Progress { stage, done, loss }
+    }
+
+    /// The best restart so far as a model of raw rows, the labels it gives them, and how it went.
+    ///
+    /// # Errors
+    /// If the prior is still being estimated, if training left the range of numbers, or if the rows cannot be read.
+    pub fn finish(self) -> Result<Fit> {
+        let mut labels = Vec::with_capacity(self.source.n());
+        let (model, report) = self.finish_each(|block| {
+            labels.extend_from_slice(&block.labels);
+            Ok(())
+        })?;
+        Ok(Fit { model, labels, report })
+    }
+
+    /// [`Fitting::finish`] for rows whose labels need not be held: `sink` gets them block after block, with probabilities.
+    ///
+    /// # Errors
+    /// As [`Fitting::finish`], and those of `sink`.
+    pub fn finish_each(
+        self,
+        mut sink: impl FnMut(&Predictions) -> Result<()>,
+    ) -> Result<(Model, Report)> {
+        if self.state.is_estimating() {
+            return Err(Error::Interrupted);
+        }
+        let (scores, best) = self.trainer.judge(&self.state.train);
+        let mut report = self.report(&scores, best)?;
+        let model = self.model(best);
+        if !report.loss.is_finite() || !model.is_finite() {
+            return Err(Error::Diverged);
+        }
+        model.predict_each(self.source.input().rows, |block| {
+            block.labels.iter().for_each(|label| report.cluster_sizes[*label as usize] += 1);
+            sink(block)
+        })?;
+        report.advice = advice(&report, &self.plan.params, self.plan.checked.lambda);
+        report.seconds = self.began.elapsed().as_secs_f64();
+        Ok((model, report))
+    }
+
+    /// The restart at this place, with the preparation folded back into its weights.
+    fn model(&self, place: usize) -> Model {
+        let (head, preparation) = (self.state.train.head(place), self.source.preparation());
+        let (weight, bias) = preparation.fold(&head.weight, &head.bias);
+        Model {
+            views: preparation.views.clone(),
+            weight,
+            bias,
+            average: preparation.mean.clone(),
+            prior: self.plan.checked.prior.iter().map(|&u| u as f32).collect(),
+        }
+    }
+
+    fn report(&self, scores: &[Score], best: usize) -> Result<Report> {
+        let train = &self.state.train;
+        let Plan { params, checked } = self.trainer.plan();
+        let labelings: Vec<&[u32]> = scores.iter().map(|s| &*s.labels).collect();
+        let agreement = if labelings.len() > 1 { metrics::mean_pairwise_ari(&labelings)? } else { 1.0 };
+        let chosen = &scores[best];
+        let mut margins = chosen.margins.clone();
+        margins.sort_by(f32::total_cmp);
+        let restarts = train.restarts().iter().zip(scores);
+        let restarts =
+            restarts.map(|(&restart, score)| Restart { seed: params.seed, restart, loss: score.loss });
+        let history = train.history_of(best);
+        Ok(Report {
+            n: self.source.n(),
+            m: self.source.raw_m(),
+            k: params.k,
+            prior: checked.prior.clone(),
+            loss: chosen.loss,
+            decisiveness: chosen.decisiveness,
+            fairness: chosen.fairness,
+            margin: f64::from(margins[0]),
+            median_margin: f64::from(margins[margins.len() / 2]),
+            cluster_sizes: vec![0; params.k],
+            restarts: restarts.collect(),
+            agreement,
+            judged_rows: self.trainer.sample().rows.len(),
+            steps: checked.steps,
+            iterations: history.iterations,
+            batch: checked.batch,
+            stop: if train.is_done() { train.stop } else { StopReason::Interrupted },
+            trace: history.losses.clone(),
+            ailments: chosen.ailments.clone(),
+            advice: None,
+            seconds: 0.0,
+        })
+    }
+}
+
+/// The options with every default filled in, and the rows they are for.
+fn checked<'a>(
+    input: &'a Input<'a>,
+    prepared: &'a Prepared,
+    params: &Params,
+) -> Result<(Plan, Source<'a>)> {
+    input.check(params.k)?;
+    let plan = Plan { params: params.clone(), checked: params.check(input.rows.n())? };
+    input.check_distinct(params.k)?;
+    Ok((plan, Source::new(input, prepared)))
+}

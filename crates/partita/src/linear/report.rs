@@ -1,0 +1,83 @@
+//! What is told about a fit.
+
+use super::params::Params;
+use super::score::Ailment;
+use crate::report::StopReason;
+use serde::{Deserialize, Serialize};
+
+/// How a fit went.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Report {
+    /// Rows.
+    pub n: usize,
+    /// Features.
+    pub m: usize,
+    /// Clusters.
+    pub k: usize,
+    /// The prior u over their sizes, as given or as estimated.
+    pub prior: Vec<f64>,
+    /// Loss of the chosen restart, norm included.
+    pub loss: f64,
+    /// mean H(σ): 0 when every row is decided.
+    pub decisiveness: f64,
+    /// KL(u‖σ̄): 0 when clusters are as large as the prior says.
+    pub fairness: f64,
+    /// Smallest lead of the winning logit over the second, over ‖W‖.
+    pub margin: f64,
+    /// Median of that lead.
+    pub median_margin: f64,
+    /// Rows in each cluster.
+    pub cluster_sizes: Vec<usize>,
+    /// Loss of each restart.
+    pub restarts: Vec<Restart>,
+    /// Mean adjusted Rand index between the labelings of the restarts; 1 with a single restart.
+    pub agreement: f64,
+    /// Rows on which restarts were compared.
+    pub judged_rows: usize,
+    /// Steps of the search.
+    pub steps: usize,
+    /// Steps that the chosen restart made in all: search, refinement and polish.
+    pub iterations: usize,
+    /// Rows of a batch.
+    pub batch: usize,
+    /// Why training stopped.
+    pub stop: StopReason,
+    /// Mean batch loss of the chosen restart in each epoch.
+    pub trace: Vec<f64>,
+    /// Clusters that are not alive, after all attempts to start them again.
+    pub ailments: Vec<Ailment>,
+    /// What to change, if clusters are lost.
+    pub advice: Option<String>,
+    /// Seconds from the first read to the last label.
+    pub seconds: f64,
+}
+
+/// Lost clusters have two causes: nothing holds them, or the rows have no room for so many.
+pub(super) fn advice(report: &Report, params: &Params, lambda: f64) -> Option<String> {
+    let (lost, k) = (report.ailments.len(), report.k);
+    if lost == 0 {
+        return None;
+    }
+    let usual = Params { lambda: None, ..params.clone() }.check(report.n).map_or(lambda, |c| c.lambda);
+    let in_use = report.cluster_sizes.iter().filter(|s| **s > 0).count();
+    Some(if lambda < usual {
+        format!(
+            "{lost} of {k} clusters are lost because fairness weighs too little to hold them (lambda = {lambda}): \
+             without it one cluster for all rows is the most decisive answer; use lambda = {usual}"
+        )
+    } else {
+        format!("{lost} of {k} clusters are lost; ask for at most {in_use} clusters, or for more restarts")
+    })
+}
+
+/// One restart of a fit.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Restart {
+    /// Seed of the fit.
+    pub seed: u64,
+    /// Number of the restart.
+    pub restart: usize,
+    /// Its loss when it was last judged.
+    pub loss: f64,
+}

@@ -1,0 +1,214 @@
+//! All restarts stacked, so that one pass over the data trains them together: their gradients on a batch, and the update.
+
+use super::em::Marks;
+use super::head::Head;
+use super::labelling::{HeadBuffers, Labelled, Labelling};
+use super::source::RowBatch;
+use crate::numeric::optimise::{BIAS_PACE, Memory, Optimiser, Pace};
+use crate::numeric::{product, vector};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// Restarts trained by one thread at a time.
+pub const GROUP: usize = 4;
+/// Clusters whose weights are updated by one thread at a time.
+const CLUSTERS: usize = 64;
+
+/// Restarts stacked: weights `[R·k, m]` and biases `[R·k]`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Stack {
+    /// Number of clusters of each restart.
+    pub k: usize,
+    /// Number of features.
+    pub m: usize,
+    /// Which restart stands where: restarts may be dropped on the way.
+    pub restarts: Vec<usize>,
+    /// Whether the restart at each place learns from known labels yet.
+    pub sees_known: Vec<bool>,
+    weight: Vec<f32>,
+    bias: Vec<f32>,
+    memory: Vec<HeadMemory>,
+}
+
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+struct HeadMemory {
+    weight: Vec<Memory>,
+    bias: Memory,
+}
+
+impl HeadMemory {
+    fn new(k: usize) -> Self {
+        Self { weight: vec![Memory::default(); k.div_ceil(CLUSTERS)], bias: Memory::default() }
+    }
+}
+
+/// Gradients of the loss of one batch, without the norm, for all restarts of a [`Stack`].
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Gradient {
+    /// With respect to the weights, `[R·k, m]`.
+    pub weight: Vec<f32>,
+    /// With respect to the biases, `[R·k]`.
+    pub bias: Vec<f32>,
+    /// The loss of each restart.
+    pub losses: Vec<f64>,
+}
+
+/// Buffers of the training loop, used again in every step.
+#[derive(Debug, Default)]
+pub struct Buffers {
+    groups: Vec<GroupBuffers>,
+}
+
+/// Buffers of one group of restarts.
+#[derive(Debug, Default)]
+struct GroupBuffers {
+    z: Vec<f32>,
+    d: Vec<f32>,
+    heads: Vec<HeadBuffers>,
+}
+
+impl Stack {
+    /// Stack restarts with these numbers.
+    pub fn new(k: usize, m: usize, restarts: Vec<usize>, heads: &[Head]) -> Self {
+        Self {
+            k,
+            m,
+            restarts,
+            sees_known: vec![true; heads.len()],
+            weight: heads.iter().flat_map(|h| h.weight.iter().copied()).collect(),
+            bias: heads.iter().flat_map(|h| h.bias.iter().copied()).collect(),
+            memory: heads.iter().map(|_| HeadMemory::new(k)).collect(),
+        }
+    }
+
+    /// Number of restarts.
+    pub fn len(&self) -> usize {
+        self.restarts.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.restarts.is_empty()
+    }
+
+    /// A copy of the weights at place `at`.
+    pub fn head(&self, at: usize) -> Head {
+        let (k, m) = (self.k, self.m);
+        Head {
+            weight: self.weight[at * k * m..(at + 1) * k * m].to_vec(),
+            bias: self.bias[at * k..(at + 1) * k].to_vec(),
+        }
+    }
+
+    /// Replace the weights at place `at`; the optimiser forgets what it knew of the old ones.
+    pub fn set_head(&mut self, at: usize, head: &Head) {
+        let (k, m) = (self.k, self.m);
+        self.memory[at] = HeadMemory::new(k);
+        self.weight[at * k * m..(at + 1) * k * m].copy_from_slice(&head.weight);
+        self.bias[at * k..(at + 1) * k].copy_from_slice(&head.bias);
+    }
+
+    /// Keep only these places, in this order.
+    pub fn keep(&mut self, places: &[usize]) {
+        let heads: Vec<Head> = places.iter().map(|&at| self.head(at)).collect();
+        let restarts = places.iter().map(|&at| self.restarts[at]).collect();
+        let mut kept = Self::new(self.k, self.m, restarts, &heads);
+        kept.sees_known = places.iter().map(|&at| self.sees_known[at]).collect();
+        kept.memory = places.iter().map(|&at| std::mem::take(&mut self.memory[at])).collect();
+        *self = kept;
+    }
+
+    /// Add the restarts of another stack behind those of this one.
+    pub fn extend(&mut self, other: Self) {
+        self.restarts.extend(other.restarts);
+        self.sees_known.extend(other.sees_known);
+        self.weight.extend(other.weight);
+        self.bias.extend(other.bias);
+        self.memory.extend(other.memory);
+    }
+
+    /// Gradients of all restarts on the rows of `batch`, labelled anew or, restart by restart, with labels that hold for an epoch.
+    ///
+    /// Groups of restarts are independent of each other, so there is one meeting point of the threads. The size
+    /// of a group is fixed: the bits do not depend on the number of threads.
+    pub fn gradient(
+        &self,
+        batch: &RowBatch,
+        labelling: (&Labelling, &[Vec<f32>]),
+        buffers: &mut Buffers,
+        out: &mut Gradient,
+    ) {
+        let (k, m) = (self.k, self.m);
+        out.weight.resize(self.weight.len(), 0.0);
+        out.bias.resize(self.bias.len(), 0.0);
+        out.losses.resize(self.len(), 0.0);
+        buffers.groups.resize_with(self.len().div_ceil(GROUP), GroupBuffers::default);
+        let values = self.weight.par_chunks(GROUP * k * m).zip(self.bias.par_chunks(GROUP * k));
+        let starts = self.restarts.par_chunks(GROUP).zip(self.sees_known.par_chunks(GROUP));
+        let slopes = out.weight.par_chunks_mut(GROUP * k * m).zip(out.bias.par_chunks_mut(GROUP * k));
+        let outs = slopes.zip(out.losses.par_chunks_mut(GROUP)).zip(&mut buffers.groups);
+        values.zip(starts).zip(outs).for_each(|(((weight, bias), starts), (((g, slope), losses), buffers))| {
+            Group { weight, bias, starts, k, m }.gradient(batch, labelling, buffers, (g, slope, losses));
+        });
+    }
+
+    /// Move all restarts against their gradients and towards a smaller norm.
+    pub fn apply(&mut self, gradient: &Gradient, optimiser: Optimiser, pace: Pace) {
+        let (k, m) = (self.k, self.m);
+        let values = self.weight.par_chunks_mut(k * m).zip(self.bias.par_chunks_mut(k));
+        let slopes = gradient.weight.par_chunks(k * m).zip(gradient.bias.par_chunks(k));
+        values.zip(&mut self.memory).zip(slopes).with_min_len(GROUP).for_each(
+            |(((weight, bias), memory), (g, slope))| {
+                let clusters = weight.chunks_mut(CLUSTERS * m).zip(g.chunks(CLUSTERS * m));
+                for ((weight, g), memory) in clusters.zip(&mut memory.weight) {
+                    optimiser.update(weight, g, memory, pace);
+                }
+                let pace = Pace { rate: pace.rate * BIAS_PACE, decay: 0.0, ..pace };
+                optimiser.update(bias, slope, &mut memory.bias, pace);
+            },
+        );
+    }
+}
+
+/// Some restarts of a [`Stack`].
+struct Group<'a> {
+    weight: &'a [f32],
+    bias: &'a [f32],
+    /// Their numbers, and whether each sees the known labels.
+    starts: (&'a [usize], &'a [bool]),
+    k: usize,
+    m: usize,
+}
+
+impl Group<'_> {
+    /// Gradients and losses of the group.
+    fn gradient(
+        &self,
+        batch: &RowBatch,
+        (labelling, labels): (&Labelling, &[Vec<f32>]),
+        buffers: &mut GroupBuffers,
+        (g, slope, losses): (&mut [f32], &mut [f32], &mut [f64]),
+    ) {
+        let (k, m, (restarts, sees_known)) = (self.k, self.m, self.starts);
+        let (n, stride) = (batch.rows.len(), self.bias.len());
+        buffers.z.resize(n * stride, 0.0);
+        buffers.d.resize(stride * n, 0.0);
+        buffers.heads.resize_with(restarts.len(), HeadBuffers::default);
+        product::logits(&batch.x, self.weight, self.bias, m, &mut buffers.z);
+        let z = &buffers.z;
+        let heads = buffers.d.par_chunks_mut(k * n).zip(&mut buffers.heads).zip(losses).enumerate();
+        heads.for_each(|(r, ((d, head), loss))| {
+            let marks = batch.marks();
+            let marks = if sees_known[r] { marks } else { Marks { known: None, ..marks } };
+            let labels = labels.get(restarts[r]).map_or(&[][..], |labels| labels);
+            let rows = Labelled { rows: &batch.rows, marks, labels };
+            *loss = labelling.gradient(z, (stride, r * k), rows, d, head);
+        });
+        let heads = g.par_chunks_mut(k * m).zip(slope.par_chunks_mut(k));
+        heads.zip(buffers.d.par_chunks(k * n)).for_each(|((g, slope), d)| {
+            let clusters = g.par_chunks_mut(CLUSTERS * m).zip(d.par_chunks(CLUSTERS * n));
+            clusters.for_each(|(g, d)| product::weight_gradient(d, &batch.x, m, g));
+            slope.iter_mut().zip(d.chunks_exact(n)).for_each(|(slope, d)| *slope = vector::sum(d));
+        });
+    }
+}

@@ -1,0 +1,16 @@
+//! Preparing features: what is done to every row before training, and how the model takes it back.
+
+mod preparation;
+mod prepared;
+mod reduce;
+mod sparse;
+mod survey;
+#[cfg(test)]
+mod tests;
+mod view;
+
+pub use preparation::{Preparation, Prepare};
+pub use prepared::{Preparations, Prepared, Recipe};
+pub use reduce::{Dims, Reduction, WIDE};
+pub use sparse::Projector;
+pub use view::{View, apply_views, centre_block};

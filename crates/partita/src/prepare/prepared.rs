@@ -1,0 +1,178 @@
+//! Rows prepared once and shared by any number of fits.
+
+use super::preparation::{Preparation, Prepare};
+use super::reduce::Dims;
+use super::view::View;
+use crate::error::Result;
+use crate::report::Observer;
+use crate::rows::Rows;
+use std::borrow::Cow;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What a preparation depends on besides the rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Recipe {
+    /// How rows are prepared.
+    pub prepare: Prepare,
+    /// Dimensions to train on.
+    pub dims: Dims,
+    /// Seed of the reduction, which looks at a random sample of the rows.
+    pub seed: u64,
+}
+
+/// What was done to the rows and, if they fit the budget, the prepared rows themselves.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prepared {
+    preparation: Preparation,
+    rows: Option<Vec<f32>>,
+}
+
+impl Prepared {
+    /// Prepare rows whose features are files of these widths side by side, and hold them if they need at most `memory` bytes.
+    /// With `views`, those of a model to start from, rows are seen as that model sees them.
+    ///
+    /// # Errors
+    /// If a feature is not finite, if all rows are alike, or if the rows cannot be read.
+    pub fn new(
+        data: &dyn Rows,
+        widths: &[usize],
+        recipe: Recipe,
+        views: Option<&[View]>,
+        memory: usize,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
+        let preparation = Preparation::fit_views(data, widths, recipe.prepare, views, observer)?;
+        Self::reduced(data, preparation, recipe, memory)
+    }
+
+    /// The rest of the work, once the passes over all rows are made.
+    fn reduced(
+        data: &dyn Rows,
+        mut preparation: Preparation,
+        recipe: Recipe,
+        memory: usize,
+    ) -> Result<Self> {
+        preparation.reduce(data, recipe.dims, recipe.seed)?;
+        let bytes = data.n().saturating_mul(preparation.d()).saturating_mul(4);
+        // Reduced rows are hardly larger than sparse ones, which are in memory already.
+        let sparse = data.sparse().is_some() && preparation.reduction.is_some();
+        let rows = if bytes <= memory || sparse { Some(preparation.load(data)?) } else { None };
+        Ok(Self { preparation, rows })
+    }
+
+    /// What is done to a raw row.
+    pub fn preparation(&self) -> &Preparation {
+        &self.preparation
+    }
+
+    /// The prepared rows `[n, d]`, if they are held.
+    pub fn rows(&self) -> Option<&[f32]> {
+        self.rows.as_deref()
+    }
+
+    /// The prepared rows, made again from the raw ones if they are not held.
+    pub fn load(&self, data: &dyn Rows) -> Result<Cow<'_, [f32]>> {
+        Ok(match &self.rows {
+            Some(rows) => Cow::Borrowed(rows),
+            None => Cow::Owned(self.preparation.load(data)?),
+        })
+    }
+}
+
+/// Remembers what was prepared of the same rows, for comparisons that fit them many times.
+///
+/// The passes over all rows are made once for each way of preparing; only the reduction depends on the seed and is made again for
+/// the next one, when those of the last are dropped.
+pub struct Preparations<'a> {
+    data: &'a dyn Rows,
+    widths: &'a [usize],
+    memory: usize,
+    surveyed: Mutex<Vec<(Prepare, Preparation)>>,
+    made: Mutex<Vec<(Recipe, Arc<Prepared>)>>,
+}
+
+impl<'a> Preparations<'a> {
+    /// None yet. Each that holds its rows needs at most `memory` bytes for them.
+    pub fn new(data: &'a dyn Rows, widths: &'a [usize], memory: usize) -> Self {
+        Self { data, widths, memory, surveyed: Mutex::default(), made: Mutex::default() }
+    }
+
+    /// The rows prepared by this recipe: as made before, or made now.
+    ///
+    /// # Errors
+    /// As [`Prepared::new`].
+    pub fn get(&self, recipe: Recipe, observer: &dyn Observer) -> Result<Arc<Prepared>> {
+        // All features as they are: no sample is looked at, so that the seed does not matter.
+        let recipe = if recipe.dims == Dims::Full { Recipe { seed: 0, ..recipe } } else { recipe };
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, prepared)) = made.iter().find(|(known, _)| *known == recipe) {
+            return Ok(Arc::clone(prepared));
+        }
+        let preparation = self.surveyed(recipe.prepare, observer)?;
+        made.retain(|(known, _)| known.dims == Dims::Full || known.seed == recipe.seed);
+        let prepared = Arc::new(Prepared::reduced(self.data, preparation, recipe, self.memory)?);
+        made.push((recipe, Arc::clone(&prepared)));
+        Ok(prepared)
+    }
+
+    fn surveyed(&self, how: Prepare, observer: &dyn Observer) -> Result<Preparation> {
+        let mut surveyed = self.surveyed.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, preparation)) = surveyed.iter().find(|(known, _)| *known == how) {
+            return Ok(preparation.clone());
+        }
+        let preparation = Preparation::fit(self.data, self.widths, how, observer)?;
+        surveyed.push((how, preparation.clone()));
+        Ok(preparation)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::{Flow, Progress, Silent};
+    use crate::rng::{Stream, stream};
+    use ndarray::Array2;
+    use rand::RngExt;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// Counts how often the rows are passed over.
+    #[derive(Default)]
+    struct Passes(AtomicUsize);
+
+    impl Observer for Passes {
+        fn progress(&self, _: Progress) -> Flow {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            Flow::Continue
+        }
+    }
+
+    #[test]
+    fn what_is_remembered_equals_what_is_made_anew_and_rows_are_surveyed_once() {
+        let mut rng = stream(3, Stream::Synthetic, 0);
+        let data = Array2::from_shape_fn((200, 180), |_| rng.random::<f32>());
+        let (view, passes) = (data.view(), Passes::default());
+        let all = Preparations::new(&view, &[180], 1 << 20);
+        let mut before = None;
+        for seed in [0, 1, 0] {
+            for dims in [Dims::Auto, Dims::Full, Dims::Exactly(3)] {
+                let recipe = Recipe { prepare: Prepare::Auto, dims, seed };
+                let shared = all.get(recipe, &passes).unwrap();
+                let alone = Prepared::new(&view, &[180], recipe, None, 1 << 20, &Silent).unwrap();
+                assert_eq!(*shared, alone);
+                assert!(Arc::ptr_eq(&shared, &all.get(recipe, &passes).unwrap()));
+                let looks = passes.0.load(Ordering::Relaxed);
+                assert_eq!(*before.get_or_insert(looks), looks, "{recipe:?} surveyed the rows again");
+            }
+        }
+    }
+
+    #[test]
+    fn rows_beyond_the_budget_are_made_again_when_they_are_needed() {
+        let data = Array2::from_shape_fn((50, 4), |(i, j)| (i * (j + 3) % 17) as f32);
+        let recipe = Recipe { prepare: Prepare::Centre, dims: Dims::Full, seed: 0 };
+        let [held, not] =
+            [800, 799].map(|memory| Prepared::new(&data.view(), &[4], recipe, None, memory, &Silent).unwrap());
+        assert!(held.rows().is_some() && not.rows().is_none());
+        assert_eq!(held.load(&data.view()).unwrap(), not.load(&data.view()).unwrap());
+    }
+}
