@@ -3,8 +3,8 @@
 use crate::failure::raised;
 use crate::input::Matrix;
 use partita::report::{Flow, Observer, Progress};
-use partita::rows::Rows;
 use partita::rows::Csr;
+use partita::rows::Rows;
 use partita::{Error, Result};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;

@@ -1,8 +1,8 @@
 //! A fit told to a person.
 
 use crate::sizes::Balanced;
-use partita::linear::Report;
 use partita::linear::Ailment;
+use partita::linear::Report;
 use partita::metrics::Scores;
 use std::path::Path;
 

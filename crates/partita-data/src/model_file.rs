@@ -2,8 +2,8 @@
 
 use crate::error::{DataError, Result};
 use crate::safetensors_io::{Tensor, TensorFile, Values};
-use partita::prepare::View;
 use partita::linear::{Model, Params};
+use partita::prepare::View;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 

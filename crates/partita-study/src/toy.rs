@@ -2,11 +2,11 @@
 
 use crate::chart::{Axis, Chart, Mark};
 use crate::error::Result;
-use partita::numeric::lbfgs;
+use partita::centres::plus_plus;
 use partita::margin::{Classifier, Points};
+use partita::numeric::lbfgs;
 use partita::objective::{Batch, BatchObjective, Workspace};
 use partita::rivals::Table;
-use partita::centres::plus_plus;
 use partita::rivals::soft_kmeans::SoftKMeans;
 use partita::rng::{Stream, stream};
 use partita::simplex::{largest, log_softmax};

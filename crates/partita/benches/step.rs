@@ -4,11 +4,11 @@
 //! that is larger than the caches, as in training.
 
 use ndarray::Array2;
-use partita::linear::kernel::{self, EmStep, Marks, Scratch};
-use partita::linear::optimise::{Optimiser, Pace};
-use partita::linear::prepare::{Preparation, Prepare};
-use partita::linear::source::{Batch, Input, Source};
-use partita::linear::train::{Buffers, Head, Labelling, Stack};
+use partita::linear::em::{EmStep, Marks, Scratch};
+use partita::linear::{Buffers, Gradient, Head, Input, Labelling, Optimiser, RowBatch, Source, Stack};
+use partita::numeric::optimise::Pace;
+use partita::numeric::product;
+use partita::prepare::{Dims, Prepare, Recipe};
 use partita::report::Silent;
 use partita::rng::{Stream, stream};
 use rand::RngExt;
@@ -34,8 +34,9 @@ fn run() {
     let data = Array2::from_shape_fn((ROWS, M), |_| rng.random::<f32>());
     let view = data.view();
     let input = Input::new(&view);
-    let preparation = Preparation::fit(&view, &[M], Prepare::Centre, &Silent).expect("the data is finite");
-    let source = Source::new(&input, &preparation).expect("the data is in memory");
+    let recipe = Recipe { prepare: Prepare::Centre, dims: Dims::Full, seed: 0 };
+    let prepared = input.prepared(recipe, &Silent).expect("the data is finite");
+    let source = Source::new(&input, &prepared);
     let mut order: Vec<usize> = (0..ROWS).collect();
     order.shuffle(&mut rng);
 
@@ -84,8 +85,8 @@ fn products(source: &Source<'_>) -> f64 {
     time(|step| {
         let first = step % (ROWS / BATCH) * BATCH;
         let x = &all.x[first * M..(first + BATCH) * M];
-        kernel::logits(x, &head.weight, &head.bias, M, &mut z);
-        kernel::weight_gradient(&d, x, M, &mut g);
+        product::logits(x, &head.weight, &head.bias, M, &mut z);
+        product::weight_gradient(&d, x, M, &mut g);
         black_box((&z, &g));
     })
 }
@@ -94,14 +95,16 @@ fn products(source: &Source<'_>) -> f64 {
 fn step(source: &Source<'_>, order: &[usize], restarts: usize) -> f64 {
     let labelling = Labelling::Em(em());
     let optimiser = Optimiser::Sgd { momentum: 0.9 };
-    let mut stack = Stack::new(K, M, &heads(restarts));
-    let (mut buffers, mut batch) = (Buffers::default(), Batch::default());
+    let mut stack = Stack::new(K, M, (0..restarts).collect(), &heads(restarts));
+    let (mut buffers, mut batch) = (Buffers::default(), RowBatch::default());
+    let mut gradient = Gradient::default();
     time(|step| {
         batch.rows.clear();
         batch.rows.extend_from_slice(rows(order, step));
-        let how = (optimiser, Pace { rate: 1.0, decay: 1e-4, step: 1 });
         source.gather(&mut batch).expect("the data is in memory");
-        black_box(stack.step(&batch, &labelling, how, &mut buffers));
+        stack.gradient(&batch, (&labelling, &[]), &mut buffers, &mut gradient);
+        stack.apply(&gradient, optimiser, Pace { rate: 1.0, decay: 1e-4, step: 1 });
+        black_box(&gradient.losses);
     })
 }
 

@@ -80,6 +80,11 @@ impl<'a> Part<'a> {
         Self { stage: Some(stage), ..self }
     }
 
+    /// The beginning of this part: may stop the job, and does not move it.
+    pub fn still(&self) -> Self {
+        Self { end: self.begin, ..*self }
+    }
+
     /// Part `number` of `of` equal parts of this one.
     pub fn part(&self, number: usize, of: usize) -> Self {
         let share = (self.end - self.begin) / of as f64;

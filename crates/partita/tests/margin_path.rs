@@ -4,9 +4,9 @@
 
 use partita::balance::Bounds;
 use partita::entropy::renyi;
-use partita::numeric::lbfgs;
 use partita::margin::path::{self, Allowed, Step, follow};
 use partita::margin::{Classifier, MaxMargin, Options, Points, of_labels};
+use partita::numeric::lbfgs;
 use partita::objective::{Batch, BatchObjective, SelfLabelled, Workspace};
 use partita::pseudo::{Exact, PseudoLabels, Renyi};
 use partita::rng::{Stream, stream};

@@ -293,7 +293,11 @@ mod tests {
     }
 
     fn lloyd(x: &[f32], centres: Vec<f32>, max_iterations: usize) -> Lloyd {
-        Descent { max_iterations, tolerance: 0.0, ..Descent::default() }.run(Table { x, m: 2 }, centres, UNWATCHED)
+        Descent { max_iterations, tolerance: 0.0, ..Descent::default() }.run(
+            Table { x, m: 2 },
+            centres,
+            UNWATCHED,
+        )
     }
 
     #[test]

@@ -12,14 +12,17 @@
 //! Stability decides: it falls on both sides of the right K, where the other two mostly tell that K is not too large.
 
 use crate::error::{Error, Result};
-use crate::linear::{self, Fit, Input, Model, Params};
+use crate::linear::{Fit, Input, Model, Params, fit_prepared};
 use crate::metrics::{self, Spread};
-use crate::report::{Flow, Observer, Progress};
+use crate::prepare::{Prepared, Recipe};
+use crate::report::{Observer, Part};
 use crate::rng::{Stream, stream};
 use crate::rows::{Rows, Subset};
 use crate::simplex::xlnx;
 use rand::seq::index;
 use serde::Serialize;
+use std::cell::RefCell;
+use std::rc::Rc;
 
 /// Shares of the rows in the two parts that are fitted; the rest is looked at by both.
 const FITTED: f64 = 0.4;
@@ -96,11 +99,17 @@ pub fn choose(
 ) -> Result<Choice> {
     check(input, candidates, splits)?;
     let mut tried = Vec::with_capacity(candidates.len());
-    // The cost of a fit grows slowly with K; the same share of the bar for each is near enough.
-    let share = 1.0 / candidates.len() as f64;
+    let whole = Part::new(observer, 0.0, 1.0).named("choosing");
+    let mut drawn: Option<Splits<'_>> = None;
     for (at, params) in candidates.iter().enumerate() {
-        let part = Part { observer, first: at as f64 * share, share };
-        tried.push(candidate(input, params, splits, &part)?);
+        // The same splits for all candidates of a seed, and for all of them the same prepared rows.
+        let shared = match drawn.take().filter(|drawn| drawn.seed == params.seed) {
+            Some(drawn) => drawn,
+            None => Splits::draw(input, params.seed, splits),
+        };
+        // The cost of a fit grows slowly with K; the same share of the bar for each is near enough.
+        tried.push(shared.candidate(params, &whole.part(at, candidates.len()))?);
+        drawn = Some(shared);
     }
     Ok(conclude(tried, splits))
 }
@@ -158,69 +167,112 @@ impl Split {
     }
 }
 
-fn candidate(input: &Input<'_>, params: &Params, splits: usize, part: &Part<'_>) -> Result<Candidate> {
-    let n = input.rows.n();
-    let mut found = Candidate {
-        k: params.k,
-        lambda: params.lambda,
-        gamma: params.gamma,
-        stability: Vec::new(),
-        loss: Vec::new(),
-        prediction: Vec::new(),
-    };
-    let jobs = 1 + 3 * splits;
-    let all = Split::draw(n, params.seed, 0);
-    let mut everything: Vec<usize> = [all.first, all.second, all.unseen].concat();
-    everything.sort_unstable();
-    let whole = fit_rows(input, &everything, None, params, &part.job(0, jobs))?;
-    for number in 0..splits {
-        let split = Split::draw(n, params.seed, number);
-        let job = |at: usize| part.job(1 + 3 * number + at, jobs);
-        let unseen = Subset::new(input.rows, split.unseen.clone());
-        let first = fit_rows(input, &split.first, None, params, &job(0))?.model;
-        let second = fit_rows(input, &split.second, None, params, &job(1))?.model;
-        found.stability.push(agreement(&first.predict(&unseen)?, &second.predict(&unseen)?)?);
-        for model in [&first, &second] {
-            found.loss.push(loss(model, &unseen)?);
-        }
-        let labels = whole.model.predict(&Subset::new(input.rows, split.first.clone()))?;
-        let taught = fit_rows(input, &split.first, Some(&labels), params, &job(2))?.model;
-        let (own, learned) = (whole.model.predict(&unseen)?, taught.predict(&unseen)?);
-        let right = own.iter().zip(&learned).filter(|(a, b)| a == b).count();
-        found.prediction.push(right as f64 / own.len() as f64);
+/// Rows that models are fitted to again and again: prepared once for all candidates.
+struct Fitted<'a> {
+    rows: Subset<'a>,
+    weights: Option<Vec<f32>>,
+    prepared: RefCell<Option<(Recipe, Rc<Prepared>)>>,
+    /// Bytes of prepared rows to hold.
+    memory: usize,
+}
+
+impl<'a> Fitted<'a> {
+    fn new(input: &Input<'a>, rows: Vec<usize>, memory: usize) -> Self {
+        let weights = input.weights.map(|w| rows.iter().map(|&i| w[i]).collect());
+        Self { rows: Subset::new(input.rows, rows), weights, prepared: RefCell::default(), memory }
     }
-    Ok(found)
+
+    /// Fit to the rows; with labels for all of them it is a classifier.
+    fn fit(&self, widths: &[usize], labels: Option<&[u32]>, params: &Params, part: &Part<'_>) -> Result<Fit> {
+        let known: Option<Vec<i32>> = labels.map(|labels| labels.iter().map(|&l| l as i32).collect());
+        let input = Input {
+            rows: &self.rows,
+            widths: widths.to_vec(),
+            weights: self.weights.as_deref(),
+            known: known.as_deref(),
+            warm_start: None,
+            memory: self.memory,
+        };
+        let prepared = self.prepared(&input, params.recipe(), &part.still())?;
+        let restarts = if labels.is_some() { 1 } else { params.restarts };
+        let found = fit_prepared(&input, &prepared, &Params { restarts, ..params.clone() }, part)?;
+        found.report.stop.not_interrupted()?;
+        Ok(found)
+    }
+
+    fn prepared(&self, input: &Input<'_>, recipe: Recipe, part: &Part<'_>) -> Result<Rc<Prepared>> {
+        let mut kept = self.prepared.borrow_mut();
+        match &*kept {
+            Some((known, prepared)) if *known == recipe => Ok(Rc::clone(prepared)),
+            _ => {
+                let prepared = Rc::new(input.prepared(recipe, part)?);
+                *kept = Some((recipe, Rc::clone(&prepared)));
+                Ok(prepared)
+            }
+        }
+    }
+}
+
+/// All splits of the rows by one seed.
+struct Splits<'a> {
+    seed: u64,
+    widths: &'a [usize],
+    everything: Fitted<'a>,
+    splits: Vec<[Fitted<'a>; 2]>,
+    /// The rows that neither of a split's models sees.
+    unseen: Vec<Subset<'a>>,
+}
+
+impl<'a> Splits<'a> {
+    fn draw(input: &'a Input<'a>, seed: u64, count: usize) -> Self {
+        let n = input.rows.n();
+        let all = Split::draw(n, seed, 0);
+        let mut everything: Vec<usize> = [all.first, all.second, all.unseen].concat();
+        everything.sort_unstable();
+        // All are held at once.
+        let memory = input.memory / (1 + 2 * count);
+        let fitted = |rows| Fitted::new(input, rows, memory);
+        let (mut splits, mut unseen) = (Vec::new(), Vec::new());
+        for split in (0..count).map(|number| Split::draw(n, seed, number)) {
+            splits.push([fitted(split.first), fitted(split.second)]);
+            unseen.push(Subset::new(input.rows, split.unseen));
+        }
+        Self { seed, widths: &input.widths, everything: fitted(everything), splits, unseen }
+    }
+
+    fn candidate(&self, params: &Params, part: &Part<'_>) -> Result<Candidate> {
+        let mut found = Candidate {
+            k: params.k,
+            lambda: params.lambda,
+            gamma: params.gamma,
+            stability: Vec::new(),
+            loss: Vec::new(),
+            prediction: Vec::new(),
+        };
+        let jobs = 1 + 3 * self.splits.len();
+        let whole = self.everything.fit(self.widths, None, params, &part.part(0, jobs))?.model;
+        for (number, (split, unseen)) in self.splits.iter().zip(&self.unseen).enumerate() {
+            let job = |at: usize| part.part(1 + 3 * number + at, jobs);
+            let first = split[0].fit(self.widths, None, params, &job(0))?.model;
+            let second = split[1].fit(self.widths, None, params, &job(1))?.model;
+            found.stability.push(agreement(&first.predict(unseen)?, &second.predict(unseen)?)?);
+            for model in [&first, &second] {
+                found.loss.push(loss(model, unseen)?);
+            }
+            let labels = whole.predict(&split[0].rows)?;
+            let taught = split[0].fit(self.widths, Some(&labels), params, &job(2))?.model;
+            let (own, learned) = (whole.predict(unseen)?, taught.predict(unseen)?);
+            let right = own.iter().zip(&learned).filter(|(a, b)| a == b).count();
+            found.prediction.push(right as f64 / own.len() as f64);
+        }
+        Ok(found)
+    }
 }
 
 /// Adjusted Rand index; none if a labelling has one cluster, with which any other of one cluster agrees.
 fn agreement(a: &[u32], b: &[u32]) -> Result<f64> {
     let single = |labels: &[u32]| labels.iter().all(|label| *label == labels[0]);
     if single(a) || single(b) { Ok(0.0) } else { metrics::ari(a, b) }
-}
-
-/// Fit to some rows; with labels for all of them it is a classifier.
-fn fit_rows(
-    input: &Input<'_>,
-    rows: &[usize],
-    labels: Option<&[u32]>,
-    params: &Params,
-    observer: &dyn Observer,
-) -> Result<Fit> {
-    let subset = Subset::new(input.rows, rows.to_vec());
-    let weights: Option<Vec<f32>> = input.weights.map(|w| rows.iter().map(|&i| w[i]).collect());
-    let known: Option<Vec<i32>> = labels.map(|labels| labels.iter().map(|&l| l as i32).collect());
-    let part = Input {
-        rows: &subset,
-        widths: input.widths.clone(),
-        weights: weights.as_deref(),
-        known: known.as_deref(),
-        warm_start: None,
-        memory: input.memory,
-    };
-    let restarts = if labels.is_some() { 1 } else { params.restarts };
-    let found = linear::fit(&part, &Params { restarts, ..params.clone() }, observer)?;
-    found.report.stop.not_interrupted()?;
-    Ok(found)
 }
 
 /// (mean H(σ) + KL(σ̄‖u))/H(u) on rows the model has not seen.
@@ -250,27 +302,6 @@ fn conclude(candidates: Vec<Candidate>, splits: usize) -> Choice {
     };
     let plausible = (0..candidates.len()).filter(|&at| near(&candidates[at])).collect();
     Choice { best: best_mean, support: wins as f64 / splits as f64, plausible, candidates }
-}
-
-/// A part of the progress of the whole.
-struct Part<'a> {
-    observer: &'a dyn Observer,
-    first: f64,
-    share: f64,
-}
-
-impl Part<'_> {
-    fn job(&self, number: usize, of: usize) -> Part<'_> {
-        let share = self.share / of as f64;
-        Part { observer: self.observer, first: self.first + share * number as f64, share }
-    }
-}
-
-impl Observer for Part<'_> {
-    fn progress(&self, progress: Progress) -> Flow {
-        let done = self.first + self.share * progress.done;
-        self.observer.progress(Progress { stage: "choosing", done, loss: None })
-    }
 }
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 
 use crate::error::{Error, Result};
 use crate::linear::{self, Dims, Input, Loss, Params, Prepare, Refresh, Solver};
+use crate::prepare::Preparations;
 use crate::pseudo::Miadm;
-use crate::report::Observer;
+use crate::report::{Observer, Part};
 use crate::rivals::gmm::{Covariance, GaussianMixture};
 use crate::rivals::kmeans::KMeans;
 use crate::rivals::soft_kmeans::SoftKMeans;
@@ -160,9 +161,24 @@ pub struct Setting {
     pub epochs: Option<usize>,
     /// How rows are prepared.
     pub prepare: Prepare,
-    /// How many numbers of a row are used. By default the linear model and mixtures take principal components and
+    /// Dimensions of a row to use. By default the linear model and mixtures take principal components and
     /// the others all features, as their authors do.
     pub dims: Option<Dims>,
+}
+
+/// What all runs share: the rows, and what was prepared of them.
+pub struct Shared<'a> {
+    /// The rows.
+    pub input: &'a Input<'a>,
+    /// Prepared once, for all methods that take them so.
+    pub preparations: Preparations<'a>,
+}
+
+impl<'a> Shared<'a> {
+    /// Nothing is prepared yet.
+    pub fn new(input: &'a Input<'a>) -> Self {
+        Self { input, preparations: Preparations::new(input.rows, &input.widths, input.memory) }
+    }
 }
 
 /// What one run of a method gave.
@@ -172,7 +188,7 @@ pub struct Outcome {
     pub labels: Vec<u32>,
     /// Loss in the method's own terms.
     pub loss: f64,
-    /// Seconds of the fit.
+    /// Seconds of the fit, without preparing the rows, which the methods share.
     pub seconds: f64,
     /// mean H(σ), for methods with probabilities.
     pub decisiveness: Option<f64>,
@@ -184,7 +200,7 @@ impl Contender {
     /// Fit once.
     pub fn run(
         &self,
-        input: &Input<'_>,
+        shared: &Shared<'_>,
         setting: &Setting,
         seed: u64,
         observer: &dyn Observer,
@@ -206,27 +222,28 @@ impl Contender {
                     seed,
                     ..Params::new(k)
                 };
-                run_linear(input, &params, observer)
+                run_linear(shared, &params, observer)
             }
             Self::KMeans { spherical } => {
                 let method = KMeans { restarts, spherical, ..KMeans::new(k) };
-                self.run_rival(input, &method, setting, seed, observer)
+                self.run_rival(shared, &method, setting, seed, observer)
             }
             Self::SoftKMeans => {
                 let method = SoftKMeans { restarts, ..SoftKMeans::new(k) };
-                self.run_rival(input, &method, setting, seed, observer)
+                self.run_rival(shared, &method, setting, seed, observer)
             }
             Self::Gmm(covariance) => {
                 let method = GaussianMixture { restarts, ..GaussianMixture::new(k, covariance) };
-                self.run_rival(input, &method, setting, seed, observer)
+                self.run_rival(shared, &method, setting, seed, observer)
             }
             Self::Turtle => {
                 // One space is whatever a prepared row holds, also after a reduction.
-                let widths = if input.widths.len() > 1 { input.widths.clone() } else { Vec::new() };
+                let widths =
+                    if shared.input.widths.len() > 1 { shared.input.widths.clone() } else { Vec::new() };
                 let method = Turtle { widths, ..Turtle::new(k) };
-                self.run_rival(input, &method, setting, seed, observer)
+                self.run_rival(shared, &method, setting, seed, observer)
             }
-            Self::Temi => self.run_rival(input, &Temi::new(k), setting, seed, observer),
+            Self::Temi => self.run_rival(shared, &Temi::new(k), setting, seed, observer),
         }
     }
 
@@ -239,7 +256,7 @@ impl Contender {
 
     fn run_rival<M: Method>(
         &self,
-        input: &Input<'_>,
+        shared: &Shared<'_>,
         method: &M,
         setting: &Setting,
         seed: u64,
@@ -250,7 +267,8 @@ impl Contender {
     {
         let frame =
             Frame { prepare: setting.prepare, dims: setting.dims.unwrap_or(self.default_dims()), seed };
-        let found = rivals::fit(input, method, frame, observer)?;
+        let prepared = shared.preparations.get(frame.recipe(), &Part::new(observer, 0.0, 0.0))?;
+        let found = rivals::fit_prepared(shared.input, &prepared, method, frame, observer)?;
         found.stop.not_interrupted()?;
         let soft = !matches!(self, Self::KMeans { .. });
         Ok(Outcome {
@@ -263,8 +281,10 @@ impl Contender {
     }
 }
 
-fn run_linear(input: &Input<'_>, params: &Params, observer: &dyn Observer) -> Result<Outcome> {
-    let found = linear::fit(input, params, observer)?;
+fn run_linear(shared: &Shared<'_>, params: &Params, observer: &dyn Observer) -> Result<Outcome> {
+    params.check(shared.input.rows.n())?;
+    let prepared = shared.preparations.get(params.recipe(), &Part::new(observer, 0.0, 0.0))?;
+    let found = linear::fit_prepared(shared.input, &prepared, params, observer)?;
     found.report.stop.not_interrupted()?;
     Ok(Outcome {
         labels: found.labels,

@@ -3,8 +3,8 @@
 mod contender;
 mod significance;
 
-pub use contender::{Contender, Outcome, Setting};
 pub use crate::metrics::Spread;
+pub use contender::{Contender, Outcome, Setting, Shared};
 pub use significance::paired_test;
 
 use crate::error::{Error, Result};
@@ -59,7 +59,7 @@ pub struct Run {
     pub seed: u64,
     /// Loss in the method's own terms.
     pub loss: f64,
-    /// Seconds.
+    /// Seconds of the fit, without preparing the rows, which all methods share.
     pub seconds: f64,
     /// Against the truth, if that is known.
     pub scores: Option<Scores>,
@@ -95,6 +95,7 @@ pub fn compare(
 ) -> Result<Comparison> {
     let mut methods: Vec<MethodResult> =
         contenders.iter().map(|c| MethodResult::new(c.to_string())).collect();
+    let shared = Shared::new(input);
     let clock = Clock::new(contenders.len(), seeds.len(), observer);
     for &seed in seeds {
         for (at, (contender, result)) in contenders.iter().zip(&mut methods).enumerate() {
@@ -102,7 +103,7 @@ pub fn compare(
                 continue;
             }
             clock.begin(at);
-            match contender.run(input, setting, seed, &clock) {
+            match contender.run(&shared, setting, seed, &clock) {
                 Ok(outcome) => result.runs.push(judge(input, truth, outcome, seed)?),
                 Err(Error::Interrupted) => return Err(Error::Interrupted),
                 Err(error) => result.failure = Some(error.to_string()),

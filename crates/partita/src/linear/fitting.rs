@@ -194,10 +194,7 @@ impl<'a> Fitting<'a> {
     ///
     /// # Errors
     /// As [`Fitting::finish`], and those of `sink`.
-    pub fn finish_each(
-        self,
-        mut sink: impl FnMut(&Predictions) -> Result<()>,
-    ) -> Result<(Model, Report)> {
+    pub fn finish_each(self, mut sink: impl FnMut(&Predictions) -> Result<()>) -> Result<(Model, Report)> {
         if self.state.is_estimating() {
             return Err(Error::Interrupted);
         }
@@ -268,11 +265,7 @@ impl<'a> Fitting<'a> {
 }
 
 /// The options with every default filled in, and the rows they are for.
-fn checked<'a>(
-    input: &'a Input<'a>,
-    prepared: &'a Prepared,
-    params: &Params,
-) -> Result<(Plan, Source<'a>)> {
+fn checked<'a>(input: &'a Input<'a>, prepared: &'a Prepared, params: &Params) -> Result<(Plan, Source<'a>)> {
     input.check(params.k)?;
     let plan = Plan { params: params.clone(), checked: params.check(input.rows.n())? };
     input.check_distinct(params.k)?;

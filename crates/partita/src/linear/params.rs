@@ -312,26 +312,4 @@ mod tests {
             assert!(message.contains(word), "{message}");
         }
     }
-
-    #[test]
-    fn losses_are_read_as_they_are_written() {
-        for loss in [
-            Loss::Strong,
-            Loss::Weak,
-            Loss::MutualInformation,
-            Loss::Renyi(0.5),
-            Loss::Renyi(f64::INFINITY),
-            Loss::RenyiLabels(2.0),
-            Loss::Sela,
-            Loss::Hinge,
-            Loss::Miadm(Miadm::Root),
-            Loss::Miadm(Miadm::Square),
-            Loss::Miadm(Miadm::Exact),
-        ] {
-            assert_eq!(loss.to_string().parse::<Loss>().unwrap(), loss);
-        }
-        for text in ["", "renyi", "renyi:-1", "renyi:x", "strong:2", "renyi-labels:1"] {
-            assert!(text.parse::<Loss>().is_err(), "{text}");
-        }
-    }
 }

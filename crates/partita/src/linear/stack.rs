@@ -147,9 +147,11 @@ impl Stack {
         let starts = self.restarts.par_chunks(GROUP).zip(self.sees_known.par_chunks(GROUP));
         let slopes = out.weight.par_chunks_mut(GROUP * k * m).zip(out.bias.par_chunks_mut(GROUP * k));
         let outs = slopes.zip(out.losses.par_chunks_mut(GROUP)).zip(&mut buffers.groups);
-        values.zip(starts).zip(outs).for_each(|(((weight, bias), starts), (((g, slope), losses), buffers))| {
-            Group { weight, bias, starts, k, m }.gradient(batch, labelling, buffers, (g, slope, losses));
-        });
+        values.zip(starts).zip(outs).for_each(
+            |(((weight, bias), starts), (((g, slope), losses), buffers))| {
+                Group { weight, bias, starts, k, m }.gradient(batch, labelling, buffers, (g, slope, losses));
+            },
+        );
     }
 
     /// Move all restarts against their gradients and towards a smaller norm.

@@ -46,12 +46,7 @@ impl Prepared {
     }
 
     /// The rest of the work, once the passes over all rows are made.
-    fn reduced(
-        data: &dyn Rows,
-        mut preparation: Preparation,
-        recipe: Recipe,
-        memory: usize,
-    ) -> Result<Self> {
+    fn reduced(data: &dyn Rows, mut preparation: Preparation, recipe: Recipe, memory: usize) -> Result<Self> {
         preparation.reduce(data, recipe.dims, recipe.seed)?;
         let bytes = data.n().saturating_mul(preparation.d()).saturating_mul(4);
         // Reduced rows are hardly larger than sparse ones, which are in memory already.
@@ -170,8 +165,8 @@ mod tests {
     fn rows_beyond_the_budget_are_made_again_when_they_are_needed() {
         let data = Array2::from_shape_fn((50, 4), |(i, j)| (i * (j + 3) % 17) as f32);
         let recipe = Recipe { prepare: Prepare::Centre, dims: Dims::Full, seed: 0 };
-        let [held, not] =
-            [800, 799].map(|memory| Prepared::new(&data.view(), &[4], recipe, None, memory, &Silent).unwrap());
+        let [held, not] = [800, 799]
+            .map(|memory| Prepared::new(&data.view(), &[4], recipe, None, memory, &Silent).unwrap());
         assert!(held.rows().is_some() && not.rows().is_none());
         assert_eq!(held.load(&data.view()).unwrap(), not.load(&data.view()).unwrap());
     }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::error::Error;
 use crate::linear::{Input, Params, fit};
 use crate::metrics::ari;
 use crate::report::Silent;

@@ -1,9 +1,9 @@
 //! The self-labelling loss as a function of predictions and pseudo-labels.
 
 use super::Problem;
-use crate::entropy::cross;
 use crate::batch::Batch;
 use crate::entropy::Fairness;
+use crate::entropy::cross;
 use crate::simplex::{ln_floor, xlnx};
 
 /// The term that ties a row's pseudo-label y to its prediction σ.

@@ -1,9 +1,9 @@
 //! Claims about the solvers together.
 
 use super::*;
+use crate::entropy::Fairness;
 use crate::entropy::renyi;
 use crate::entropy::testing::{assert_close, log_sigma};
-use crate::entropy::Fairness;
 use crate::objective::testing::{Sample, sample};
 use crate::rng::{Stream, stream};
 use crate::simplex::uniform;

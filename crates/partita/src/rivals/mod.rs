@@ -19,9 +19,9 @@ pub use crate::centres::Table;
 use crate::centres::Watch;
 use crate::error::{Error, Result, require};
 use crate::linear::Input;
-use crate::prepare::{Dims, Preparation, Prepare};
 use crate::metrics::mean_entropy;
-use crate::report::{Flow, Observer, Progress, StopReason};
+use crate::prepare::{Dims, Preparation, Prepare, Prepared, Recipe};
+use crate::report::{Flow, Observer, Part, Progress, StopReason};
 use crate::rows::{Rows, check_finite, check_width};
 use crate::simplex::largest;
 use ndarray::Array2;
@@ -73,7 +73,7 @@ pub struct Trained<H> {
 pub struct Frame {
     /// How rows are prepared.
     pub prepare: Prepare,
-    /// How many numbers of a prepared row are used.
+    /// Dimensions of a prepared row to use.
     pub dims: Dims,
     /// Seed of all random choices.
     pub seed: u64,
@@ -111,7 +111,20 @@ pub struct Model<H> {
     pub head: H,
 }
 
+/// Share of a fit that preparing the rows takes.
+const PREPARING: f64 = 0.1;
+
+impl Frame {
+    /// How the rows are prepared.
+    pub fn recipe(&self) -> Recipe {
+        Recipe { prepare: self.prepare, dims: self.dims, seed: self.seed }
+    }
+}
+
 /// Cluster the rows of `input`, which are prepared into memory; weights and known labels are not used.
+///
+/// # Errors
+/// If the rows or an option cannot be used, or if the observer stops it before there is a result.
 pub fn fit<M: Method>(
     input: &Input<'_>,
     method: &M,
@@ -119,17 +132,31 @@ pub fn fit<M: Method>(
     observer: &dyn Observer,
 ) -> Result<Fit<M::Head>> {
     let began = Instant::now();
+    check(input, method, frame)?;
+    let input = Input { warm_start: None, memory: usize::MAX, ..input.clone() };
+    let prepared = input.prepared(frame.recipe(), &Part::new(observer, 0.0, PREPARING))?;
+    let mut found = fit_prepared(&input, &prepared, method, frame, &Part::new(observer, PREPARING, 1.0))?;
+    found.seconds = began.elapsed().as_secs_f64();
+    Ok(found)
+}
+
+/// [`fit`] on rows that were prepared from the input before, by the recipe of this frame.
+///
+/// # Errors
+/// As [`fit`].
+pub fn fit_prepared<M: Method>(
+    input: &Input<'_>,
+    prepared: &Prepared,
+    method: &M,
+    frame: Frame,
+    observer: &dyn Observer,
+) -> Result<Fit<M::Head>> {
+    let began = Instant::now();
+    check(input, method, frame)?;
     let k = method.k();
-    input.check(k)?;
-    if k > input.rows.n() {
-        return Err(Error::TooFewRows { rows: input.rows.n(), k });
-    }
-    at_least_one("the number of clusters", k)?;
-    if let Dims::Exactly(dims) = frame.dims {
-        at_least_one("dims", dims)?;
-    }
-    method.check(input.rows.n())?;
-    let (preparation, x) = prepared(input, k, frame, observer)?;
+    input.check_distinct(k)?;
+    let x = prepared.load(input.rows)?;
+    let preparation = prepared.preparation().clone();
     let table = Table { x: &x, m: preparation.d() };
     let trained = method.train(table, frame.seed, observer)?;
     let proba = assign_all(&trained.head, table, k);
@@ -145,18 +172,17 @@ pub fn fit<M: Method>(
     })
 }
 
-/// The preparation that the frame asks for, and all rows prepared by it.
-fn prepared(
-    input: &Input<'_>,
-    k: usize,
-    frame: Frame,
-    observer: &dyn Observer,
-) -> Result<(Preparation, Vec<f32>)> {
-    let mut preparation = Preparation::fit(input.rows, &input.widths, frame.prepare, observer)?;
-    input.check_distinct(k)?;
-    preparation.reduce(input.rows, frame.dims, frame.seed)?;
-    let all = preparation.load(input.rows)?;
-    Ok((preparation, all))
+fn check(input: &Input<'_>, method: &impl Method, frame: Frame) -> Result<()> {
+    let (n, k) = (input.rows.n(), method.k());
+    input.check(k)?;
+    if k > n {
+        return Err(Error::TooFewRows { rows: n, k });
+    }
+    at_least_one("the number of clusters", k)?;
+    if let Dims::Exactly(dims) = frame.dims {
+        at_least_one("dims", dims)?;
+    }
+    method.check(n)
 }
 
 /// The restart with the lowest loss. If the observer asks to stop, the best so far.
