@@ -6,26 +6,25 @@
 //!
 //! ```
 //! use ndarray::Array2;
-//! use partita::linear::{Input, Params, fit};
-//! use partita::report::Silent;
+//! use partita::EntropyClustering;
 //!
 //! fn main() -> partita::Result<()> {
 //!     // 300 rows of two features, around three places.
-//!     let rows = Array2::from_shape_fn((300, 2), |(i, j)| {
+//!     let x = Array2::from_shape_fn((300, 2), |(i, j)| {
 //!         let place = if i % 3 == j { 10.0 } else { 0.0 };
 //!         place + (i / 3) as f32 * 0.01
 //!     });
-//!     let view = rows.view();
-//!     let found = fit(&Input::new(&view), &Params::new(3), &Silent)?;
+//!     let found = EntropyClustering::new(3).restarts(4).fit(&x)?;
 //!     assert_eq!(found.report.cluster_sizes, [100, 100, 100]);
-//!     assert_eq!(found.model.predict(&view)?, found.labels);
+//!     assert_eq!(found.model.predict(&x)?, found.labels);
 //!     Ok(())
 //! }
 //! ```
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`linear`] | the linear engine: fits, their options and their models |
+//! | [`EntropyClustering`] | the front door: options, then [`fit`](EntropyClustering::fit) |
+//! | [`linear`] | the linear engine: fits, their options and their models; training step by step |
 //! | [`rows`] | what every fit reads: rows in memory or in a file, and rows of mostly zeros |
 //! | [`prepare`] | what is done to rows before a fit, once for all fits that share them |
 //! | [`report`], [`error`] | progress, and why a fit stopped; what can be wrong with the input |
@@ -36,26 +35,34 @@
 //! | [`rivals`], [`compare`] | other clustering methods, and comparisons of all |
 //! | [`margin`] | margins of labellings and classifiers, and the way to the widest |
 //! | [`metrics`] | how good a clustering is |
-//! | [`simplex`], [`rng`] | distributions over clusters; random numbers |
+//! | [`simplex`] | distributions over clusters |
 
 pub mod balance;
 mod batch;
+#[doc(hidden)]
 pub mod centres;
 pub mod choose;
+mod clustering;
 pub mod compare;
 pub mod entropy;
 pub mod error;
 pub mod linear;
 pub mod margin;
 pub mod metrics;
+#[doc(hidden)]
 pub mod numeric;
 pub mod objective;
 pub mod prepare;
 pub mod pseudo;
 pub mod report;
 pub mod rivals;
+#[doc(hidden)]
 pub mod rng;
 pub mod rows;
 pub mod simplex;
 
+pub use clustering::EntropyClustering;
 pub use error::{Error, Result};
+pub use linear::{Dims, Fit, Init, Loss, Model, Optimiser, Params, Prepare, Prior, Report};
+pub use report::{Observer, StopReason};
+pub use rows::Rows;

@@ -267,6 +267,7 @@ impl Contender {
     {
         let frame =
             Frame { prepare: setting.prepare, dims: setting.dims.unwrap_or(self.default_dims()), seed };
+        rivals::check(shared.input, method, frame)?;
         let prepared = shared.preparations.get(frame.recipe(), &Part::new(observer, 0.0, 0.0))?;
         let found = rivals::fit_prepared(shared.input, &prepared, method, frame, observer)?;
         found.stop.not_interrupted()?;

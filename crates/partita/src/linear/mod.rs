@@ -1,6 +1,7 @@
 //! The linear engine: softmax(W x + b) trained to be decisive and fair.
 
 mod align;
+#[doc(hidden)]
 pub mod em;
 mod fit;
 mod fitting;
@@ -29,6 +30,7 @@ pub use fit::{Fit, fit, fit_prepared};
 pub use fitting::{FitState, Fitting};
 pub use head::Head;
 pub use input::Input;
+#[doc(hidden)]
 pub use labelling::Labelling;
 pub use loss::{EM_ITERATIONS, Loss, Solver};
 pub use model::{Contribution, Explanation, Model, Predictions};
@@ -36,7 +38,11 @@ pub use params::{Checked, Init, Params, Prior, Refresh};
 pub use plan::Plan;
 pub use report::{Report, Restart};
 pub use score::{Ailment, DEAD};
-pub use source::{RowBatch, Source};
-pub use stack::{Buffers, GROUP, Gradient, Stack};
+#[doc(hidden)]
+pub use source::RowBatch;
+pub use source::Source;
+#[doc(hidden)]
+pub use stack::{Buffers, Stack};
+pub use stack::{GROUP, Gradient};
 pub use state::{Stage, TrainState};
 pub use trainer::Trainer;

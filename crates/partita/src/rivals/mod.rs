@@ -172,7 +172,8 @@ pub fn fit_prepared<M: Method>(
     })
 }
 
-fn check(input: &Input<'_>, method: &impl Method, frame: Frame) -> Result<()> {
+/// Refuse options that cannot be used, before any work is done.
+pub(crate) fn check(input: &Input<'_>, method: &impl Method, frame: Frame) -> Result<()> {
     let (n, k) = (input.rows.n(), method.k());
     input.check(k)?;
     if k > n {

@@ -6,7 +6,7 @@ pub use sparse::Csr;
 
 use crate::error::{Error, Result};
 use crate::numeric::vector;
-use ndarray::ArrayView2;
+use ndarray::{Array2, ArrayView2};
 
 /// `n` rows of `m` features, readable by index from any thread.
 ///
@@ -34,24 +34,58 @@ pub trait Rows: Sync {
     }
 }
 
-impl Rows for ArrayView2<'_, f32> {
-    fn n(&self) -> usize {
-        self.nrows()
+/// Numbers that rows may be made of; those of double precision are rounded as they are read.
+trait Number: Copy + Sync {
+    fn single(self) -> f32;
+    fn copy(row: &[Self], out: &mut [f32]);
+}
+
+impl Number for f32 {
+    fn single(self) -> f32 {
+        self
     }
-    fn m(&self) -> usize {
-        self.ncols()
-    }
-    fn read(&self, start: usize, out: &mut [f32]) -> Result<()> {
-        let m = self.ncols();
-        for (i, out) in out.chunks_exact_mut(m.max(1)).enumerate() {
-            match self.row(start + i).as_slice() {
-                Some(row) => out.copy_from_slice(row),
-                None => out.iter_mut().zip(self.row(start + i)).for_each(|(o, v)| *o = *v),
-            }
-        }
-        Ok(())
+    fn copy(row: &[Self], out: &mut [f32]) {
+        out.copy_from_slice(row);
     }
 }
+
+impl Number for f64 {
+    fn single(self) -> f32 {
+        self as f32
+    }
+    fn copy(row: &[Self], out: &mut [f32]) {
+        out.iter_mut().zip(row).for_each(|(o, v)| *o = *v as f32);
+    }
+}
+
+fn read_array<T: Number>(array: &ArrayView2<'_, T>, start: usize, out: &mut [f32]) {
+    for (i, out) in out.chunks_exact_mut(array.ncols().max(1)).enumerate() {
+        let row = array.row(start + i);
+        match row.as_slice() {
+            Some(row) => T::copy(row, out),
+            None => out.iter_mut().zip(row).for_each(|(o, v)| *o = v.single()),
+        }
+    }
+}
+
+macro_rules! rows_of_arrays {
+    ($($array:ty),*) => {$(
+        impl Rows for $array {
+            fn n(&self) -> usize {
+                self.nrows()
+            }
+            fn m(&self) -> usize {
+                self.ncols()
+            }
+            fn read(&self, start: usize, out: &mut [f32]) -> Result<()> {
+                read_array(&self.view(), start, out);
+                Ok(())
+            }
+        }
+    )*};
+}
+
+rows_of_arrays!(Array2<f32>, Array2<f64>, ArrayView2<'_, f32>, ArrayView2<'_, f64>);
 
 /// Several feature files of the same rows, side by side.
 pub struct SideBySide<'a> {
@@ -189,6 +223,21 @@ mod tests {
         let short = ndarray::arr2(&[[1.0f32]]);
         let short = short.view();
         assert!(SideBySide::new(vec![&a, &short]).is_err());
+    }
+
+    #[test]
+    fn arrays_of_both_precisions_and_any_strides_read_alike() {
+        let single = ndarray::arr2(&[[1.5f32, 2.0, 0.25], [3.0, -4.0, 5.0]]);
+        let double = single.mapv(f64::from);
+        let read = |rows: &dyn Rows| {
+            let mut out = vec![0.0; rows.n() * rows.m()];
+            rows.read(0, &mut out).unwrap();
+            out
+        };
+        assert_eq!(read(&single), [1.5, 2.0, 0.25, 3.0, -4.0, 5.0]);
+        assert_eq!(read(&double), read(&single));
+        assert_eq!(read(&double.t()), read(&single.t()));
+        assert_eq!(read(&single.t()), [1.5, 3.0, 2.0, -4.0, 0.25, 5.0]);
     }
 
     #[test]
