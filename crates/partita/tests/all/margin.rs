@@ -25,7 +25,7 @@ struct Problem {
 }
 
 fn golden() -> Golden {
-    serde_json::from_str(include_str!("golden/margin.json")).expect("the file is well-formed")
+    serde_json::from_str(include_str!("../golden/margin.json")).expect("the file is well-formed")
 }
 
 fn solve(x: &[f64], m: usize, labels: &[u32], k: usize) -> Separation {

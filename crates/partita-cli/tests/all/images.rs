@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-mod lab;
-
-use lab::Lab;
+use crate::lab::Lab;
 use partita_data::digits;
 use partita_deep::device::Processor;
 use partita_deep::nets::Net;

@@ -2,10 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-mod lab;
-
+use crate::lab::{Lab, csv_text};
 use arrow_array::{ArrayRef, Float32Array, RecordBatch};
-use lab::{Lab, csv_text};
 use parquet::arrow::ArrowWriter;
 use partita_data::{DIGITS_FEATURES, digits};
 use std::fs::{self, File};

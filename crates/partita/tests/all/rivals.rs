@@ -29,7 +29,7 @@ struct Descent {
 }
 
 fn golden() -> Golden {
-    serde_json::from_str(include_str!("golden/rivals.json")).expect("the file is well-formed")
+    serde_json::from_str(include_str!("../golden/rivals.json")).expect("the file is well-formed")
 }
 
 #[test]

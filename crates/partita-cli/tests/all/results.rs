@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-mod lab;
-
-use lab::{Lab, cells, number};
+use crate::lab::{Lab, cells, number};
 use partita_data::synth::gaussian_mixture;
 
 fn three_blobs() -> Lab {

@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-mod lab;
-
-use lab::{Lab, number};
+use crate::lab::{Lab, number};
 use partita_data::synth::gaussian_mixture;
 
 #[test]

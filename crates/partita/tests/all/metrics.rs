@@ -1,4 +1,4 @@
-//! Metrics against scikit-learn: values made by `golden/metrics.py`.
+//! Metrics against scikit-learn: values made by `tests/golden/metrics.py`.
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helper functions
 
 use ndarray::ArrayView2;
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 fn golden() -> Value {
-    serde_json::from_str(include_str!("golden/metrics.json")).unwrap()
+    serde_json::from_str(include_str!("../golden/metrics.json")).unwrap()
 }
 
 fn integers(value: &Value) -> Vec<i64> {

@@ -1,6 +1,5 @@
 //! A directory of its own for each test, and the program run in it.
 
-#![allow(dead_code, reason = "no test file uses all of it")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use partita_data::{DIGITS_FEATURES, digits, write_npy_f32_2d, write_npy_i32};

@@ -3,9 +3,7 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-mod lab;
-
-use lab::Lab;
+use crate::lab::Lab;
 use partita_data::synth::gaussian_mixture;
 use std::fs::File;
 use std::os::unix::process::ExitStatusExt;

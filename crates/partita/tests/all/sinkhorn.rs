@@ -16,7 +16,7 @@ struct Golden {
 
 #[test]
 fn soft_labels_are_the_transport_plans_of_pot() {
-    let golden: Vec<Golden> = serde_json::from_str(include_str!("golden/sinkhorn.json")).unwrap();
+    let golden: Vec<Golden> = serde_json::from_str(include_str!("../golden/sinkhorn.json")).unwrap();
     for (i, g) in golden.iter().enumerate() {
         let logit = |j: usize| (1.0 + j as f64 * (0.7 + i as f64)).sin() * g.spread;
         let z: Vec<f64> = (0..g.n * g.k).map(logit).collect();

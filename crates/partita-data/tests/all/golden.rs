@@ -1,4 +1,4 @@
-//! Files written by NumPy, PyArrow and safetensors (see `golden/make.py`) all open to the same bits.
+//! Files written by NumPy, PyArrow and safetensors (see `tests/golden/make.py`) all open to the same bits.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
