@@ -8,3 +8,4 @@ mod margin_path;
 mod metrics;
 mod rivals;
 mod sinkhorn;
+mod training;
