@@ -1,12 +1,12 @@
 //! What was typed for a fit as a specification, and what it may use and writes.
 
 use crate::args::{FitArgs, MethodArgs};
-use partita_job::{FitSpec, JobError, MethodSpec, Outputs, Resources, Result};
+use partita_job::{FitSpec, MethodSpec, Outputs, Resources, Result};
 
 #[cfg(feature = "deep")]
 use crate::args::NetworkArgs;
 #[cfg(feature = "deep")]
-use partita_job::{Field, NetworkSpec};
+use partita_job::{Field, JobError, NetworkSpec};
 
 /// The specification in the file of `--spec`, if there is one, with all that was typed.
 pub fn spec(args: &FitArgs) -> Result<FitSpec> {
@@ -123,13 +123,4 @@ pub fn outputs(args: &FitArgs) -> Outputs {
         backbone: None,
         spec: args.save_spec.clone(),
     }
-}
-
-/// Refuse outputs that could not be written, or that would take the place of what is read.
-pub fn check_outputs(args: &FitArgs, spec: &FitSpec) -> std::result::Result<(), JobError> {
-    let outputs = outputs(args);
-    outputs.check_for(spec, &resources(args))?;
-    let written = [&outputs.model, &outputs.labels, &outputs.proba, &outputs.backbone, &outputs.spec];
-    let written: Vec<_> = written.into_iter().filter_map(Option::as_deref).collect();
-    partita_job::export::apart(&written, args.spec.as_deref().as_slice())
 }

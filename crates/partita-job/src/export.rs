@@ -40,16 +40,18 @@ impl Outputs {
         self.check_with(&[], inputs, resources)
     }
 
-    /// The same for a fit. A new model may take the place of the one it is like; no other output may.
+    /// The same for a fit that reads the `inputs` beside those of its specification. A new model may take the place of the one it is
+    /// like; no other output may.
     ///
     /// # Errors
     /// As [`Self::check`].
-    pub fn check_for(&self, spec: &FitSpec, resources: &Resources) -> Result<()> {
+    pub fn check_for(&self, spec: &FitSpec, inputs: &[&Path], resources: &Resources) -> Result<()> {
         if self.backbone.is_some() && spec.network.is_none() {
             let problem = "weights before a head are those of a network; give `net`, or do not ask for them";
             return Err(JobError::refused(Field::Net, problem));
         }
-        self.check_with(&stages(spec, resources), &spec.inputs(), resources)?;
+        let inputs = [&spec.inputs(), inputs].concat();
+        self.check_with(&stages(spec, resources), &inputs, resources)?;
         let others = [&self.labels, &self.proba, &self.spec].into_iter().filter_map(Option::as_deref);
         apart(&others.collect::<Vec<_>>(), spec.like.as_deref().as_slice())
     }

@@ -45,5 +45,4 @@ pub use run::{continue_model, run};
 pub use sizes::{Balance, Balanced, SizeSpec};
 pub use spec::{
     DataSpec, FitSpec, MOST_RESTARTS, MethodSpec, NetworkSpec, OptimiserKind, PriorSpec, RESTARTS, VERSION,
-    refuse_for_images,
 };

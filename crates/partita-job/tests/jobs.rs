@@ -191,7 +191,7 @@ fn a_specification_is_enough_to_do_a_job_again() {
     let once = |spec: &FitSpec, model: &str, saved: &str| {
         let resources = Resources::default();
         let outputs = Outputs { model: Some(path(model)), spec: Some(path(saved)), ..Outputs::default() };
-        outputs.check_for(spec, &resources).unwrap();
+        outputs.check_for(spec, &[], &resources).unwrap();
         let dataset = Dataset::open_for(spec, &resources).unwrap();
         let given = Given::read(spec, &dataset).unwrap();
         let record = run(spec, &dataset, &given, &resources, &Silent).unwrap();

@@ -12,7 +12,7 @@ pub fn run(args: &FitArgs) -> Result<()> {
     let spec = fit_spec::spec(args)?;
     let (resources, outputs) = (fit_spec::resources(args), fit_spec::outputs(args));
     spec.check(&resources)?;
-    fit_spec::check_outputs(args, &spec)?;
+    outputs.check_for(&spec, args.spec.as_deref().as_slice(), &resources)?;
     let terminal = Terminal::new(!args.json)?;
     let dataset = opened(Dataset::open_for(&spec, &resources))?;
     let given = Given::read(&spec, &dataset)?;

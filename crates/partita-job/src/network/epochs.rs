@@ -1,6 +1,6 @@
 //! A file that grows by a line of JSON with every epoch.
 
-use super::labels_of;
+use super::decide;
 use crate::resources::Resources;
 use partita::metrics::{mean_entropy, scores};
 use partita::report::Silent;
@@ -71,7 +71,7 @@ impl<'a> EpochLines<'a> {
         }
         let k = model.params.k;
         let proba = model.probabilities(self.pixels, &Silent)?;
-        let (labels, sizes) = labels_of(&proba, k);
+        let (labels, sizes) = decide(&proba, k);
         let scores = self.truth.map(|truth| scores(truth, &labels)).transpose()?;
         Ok(json!({
             "epoch": epoch, "seconds": seconds,

@@ -123,7 +123,7 @@ fn kept(found: &DeepFit, cause: JobError) -> JobError {
 fn record(found: DeepFit, proba: Vec<f32>) -> Record {
     let params = found.model.params.clone();
     let k = params.k;
-    let (labels, sizes) = labels_of(&proba, k);
+    let (labels, sizes) = decide(&proba, k);
     let ailments = dead(&sizes, labels.len(), &params.prior());
     let surest = found.epochs.iter().filter_map(|epoch| epoch.sure).reduce(f64::max);
     let advice = if surest == Some(0.0) { Some(UNSURE) } else { (!ailments.is_empty()).then_some(ADVICE) };
@@ -146,7 +146,7 @@ fn record(found: DeepFit, proba: Vec<f32>) -> Record {
 }
 
 /// The most probable cluster of each image, and how many images each cluster has.
-fn labels_of(proba: &[f32], k: usize) -> (Vec<u32>, Vec<usize>) {
+fn decide(proba: &[f32], k: usize) -> (Vec<u32>, Vec<usize>) {
     let labels: Vec<u32> = proba.chunks_exact(k).map(|row| largest(row) as u32).collect();
     let mut sizes = vec![0; k];
     labels.iter().for_each(|&label| sizes[label as usize] += 1);
@@ -174,7 +174,7 @@ pub(crate) fn predict(
     let pixels = pictures(dataset)?.pixels_for(model.shape)?;
     let proba = model.probabilities(&pixels, observer)?;
     let k = model.params.k;
-    let (labels, _) = labels_of(&proba, k);
+    let (labels, _) = decide(&proba, k);
     each(Block { start: 0, k, labels: &labels, proba: &proba })
 }
 

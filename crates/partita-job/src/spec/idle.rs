@@ -137,10 +137,7 @@ fn refuse_for_weights(network: &NetworkSpec) -> Result<()> {
 }
 
 /// Fields about reading: images have no columns, and are all in memory.
-///
-/// # Errors
-/// The first such field.
-pub fn refuse_for_images(data: &DataSpec, resources: &Resources) -> Result<()> {
+pub(crate) fn refuse_for_images(data: &DataSpec, resources: &Resources) -> Result<()> {
     let given = [
         (Field::Array, data.array.is_some()),
         (Field::Columns, !data.columns.is_empty()),

@@ -6,7 +6,8 @@ mod method;
 mod network;
 mod prior;
 
-pub use idle::refuse_for_images;
+#[cfg(feature = "deep")]
+pub(crate) use idle::refuse_for_images;
 pub use method::{MethodSpec, OptimiserKind};
 pub use network::NetworkSpec;
 pub use prior::PriorSpec;
