@@ -6,6 +6,7 @@ use partita::linear::score::Ailment;
 use partita::linear::{Fit, Params, Restart};
 use partita::metrics::Scores;
 use partita::report::StopReason;
+use partita_data::model_file::ModelFile;
 use serde::Serialize;
 
 /// A fit: its model, its labels, and all that is known about it. As JSON it is one flat object without the model and the labels.
@@ -111,9 +112,9 @@ impl Record {
         }
     }
 
-    /// A fit of the linear engine with the options `params`; its model is kept as `model`.
-    pub(crate) fn of_linear(found: Fit, params: Params, model: AnyModel) -> Self {
-        let report = found.report;
+    /// A fit of the linear engine with the options `params`; its model is kept with the options `stored`.
+    pub(crate) fn of_linear(found: Fit, params: Params, stored: Params) -> Self {
+        let Fit { model, labels, report } = found;
         let details = LinearDetails {
             m: report.m,
             prior: report.prior,
@@ -143,9 +144,9 @@ impl Record {
             seconds: report.seconds,
             threads: rayon::current_num_threads(),
             details: Details::Linear(Box::new(details)),
-            labels: found.labels,
+            labels,
             proba: None,
-            model,
+            model: AnyModel::Linear(Box::new(ModelFile::new(model, stored))),
         }
     }
 }

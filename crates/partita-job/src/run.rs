@@ -3,7 +3,6 @@
 use crate::dataset::Dataset;
 use crate::error::Result;
 use crate::given::Given;
-use crate::model::AnyModel;
 use crate::record::Record;
 use crate::resources::Resources;
 use crate::sizes::{Balanced, SizeSpec};
@@ -140,8 +139,7 @@ impl Task<'_> {
             }
             let balance = balance(self.sizes, &mut found, &rows)?;
             let metrics = given.truth.as_deref().map(|truth| scores(truth, &found.labels)).transpose()?;
-            let model = AnyModel::Linear(Box::new(ModelFile::new(found.model.clone(), self.stored)));
-            Ok(Record { metrics, balance, ..Record::of_linear(found, self.params, model) })
+            Ok(Record { metrics, balance, ..Record::of_linear(found, self.params, self.stored) })
         })?
     }
 }
