@@ -1,7 +1,9 @@
 //! Exit codes: what kind of thing went wrong, for scripts.
 
 use crate::cmd::reproduce::Missed;
+use crate::spelling::flag;
 use partita_data::DataError;
+use partita_job::{JobError, Kept};
 use std::error::Error;
 
 /// The data, the labels or an option is not usable.
@@ -28,11 +30,20 @@ pub fn code(error: &anyhow::Error) -> u8 {
 
 /// An error and its causes on one line; a cause that the line already tells is not repeated.
 pub fn message(error: &anyhow::Error) -> String {
-    error.chain().map(ToString::to_string).fold(String::new(), |line, cause| match line {
+    let words = |cause: &(dyn Error + 'static)| match cause.downcast_ref::<JobError>() {
+        Some(error) => error.message(&flag),
+        None => cause.to_string(),
+    };
+    error.chain().map(words).fold(String::new(), |line, cause| match line {
         line if line.is_empty() => cause,
         line if line.contains(&cause) => line,
         line => format!("{line}: {cause}"),
     })
+}
+
+/// What is kept of work that was interrupted.
+pub fn kept(error: &anyhow::Error) -> Option<&Kept> {
+    error.chain().find_map(|cause| cause.downcast_ref::<JobError>()?.kept())
 }
 
 /// An error that is inside others which speak in its words and do not show it among their causes: those of a fit, and of
@@ -64,6 +75,9 @@ mod tests {
         assert_eq!(code(&anyhow::Error::from(partita::Error::from(write())).context("deeper")), NOT_WRITTEN);
         assert_eq!(code(&anyhow::Error::from(partita::Error::Interrupted).context("any")), INTERRUPTED);
         assert_eq!(code(&anyhow!("a label is wrong")), BAD_INPUT);
+        assert_eq!(code(&JobError::from(write()).during("m on x").into()), NOT_WRITTEN);
+        assert_eq!(code(&JobError::from(partita::Error::from(write())).into()), NOT_WRITTEN);
+        assert_eq!(code(&JobError::from(partita::Error::Interrupted).into()), INTERRUPTED);
     }
 
     #[cfg(feature = "deep")]

@@ -3,10 +3,10 @@
 mod args;
 mod cmd;
 mod failure;
-mod input;
+mod fit_spec;
 mod picture;
 mod progress;
-mod sizes;
+mod spelling;
 mod summary;
 
 use args::{Cli, Command};
@@ -23,6 +23,9 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             let code = failure::code(&error);
+            if let Some(kept) = failure::kept(&error).filter(|_| code == failure::INTERRUPTED) {
+                eprintln!("{}", kept.message(&spelling::flag));
+            }
             match code {
                 failure::INTERRUPTED => eprintln!("partita: interrupted; no result was written"),
                 _ => eprintln!("partita: {}", failure::message(&error)),
@@ -48,7 +51,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "partita", &mut script);
-            cmd::outputs::print(&String::from_utf8(script)?)
+            Ok(cmd::outputs::print(&String::from_utf8(script)?)?)
         }
     }
 }

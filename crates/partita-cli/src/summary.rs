@@ -1,47 +1,92 @@
-//! A fit told to a person.
+//! A record as text for a person, or as JSON.
 
-use crate::sizes::Balanced;
+use crate::cmd::outputs;
+use crate::spelling::flag;
 use partita::linear::Ailment;
-use partita::linear::Report;
 use partita::metrics::Scores;
+use partita_job::{Balanced, Details, LinearDetails, Record, spelled};
 use std::path::Path;
 
 /// A file that was written, and what it holds.
 pub type Written<'a> = (&'a str, &'a Path);
 
+/// Print a record: as JSON, or as text with the files that were written.
+pub fn show(record: Record, written: &[Written<'_>], json: bool) -> anyhow::Result<()> {
+    let advice = record.advice.as_deref().map(|advice| spelled(advice, &flag));
+    let record = Record { advice, ..record };
+    if json { outputs::print_json(&record) } else { Ok(outputs::print(&text(&record, written))?) }
+}
+
 /// What came out, line by line.
-pub fn text(
-    report: &Report,
-    balanced: Option<Balanced>,
-    metrics: Option<Scores>,
-    written: &[Written<'_>],
-) -> String {
-    let r = report;
-    let mut out = format!("{} rows of {} features in {} clusters, {:.2} s\n", r.n, r.m, r.k, r.seconds);
+pub fn text(record: &Record, written: &[Written<'_>]) -> String {
+    let mut out = heading(record);
     let mut line = |name: &str, value: String| out += &format!("  {name:<13} {value}\n");
-    line("sizes", sizes(&r.cluster_sizes));
-    if let Some(Balanced { moved, .. }) = balanced {
+    line("sizes", sizes(&record.cluster_sizes));
+    if let Some(Balanced { moved, .. }) = record.balance {
         line("balance", format!("{moved} rows moved from their most probable cluster"));
     }
-    line("decisiveness", format!("{:.4} nats of doubt a row (0: sure of every row)", r.decisiveness));
-    line("fairness", format!("{:.4} nats from the prior (0: sizes as expected)", r.fairness));
-    line("margin", format!("{:.2e} smallest, {:.2e} median", r.margin, r.median_margin));
-    let worst = r.restarts.iter().map(|r| r.loss).fold(f64::NEG_INFINITY, f64::max);
-    line("loss", format!("{:.4} (best of {}, worst {worst:.4})", r.loss, r.restarts.len()));
-    line("agreement", format!("{:.3} mean ARI between restarts", r.agreement));
-    if let Some(scores) = metrics {
+    for (name, value) in details(record) {
+        line(name, value);
+    }
+    if let Some(scores) = record.metrics {
         line("truth", truth(scores));
     }
-    for ailment in &r.ailments {
+    for ailment in &record.ailments {
         line("warning", describe(*ailment));
     }
-    if let Some(advice) = &r.advice {
+    if let Some(advice) = &record.advice {
         line("advice", advice.clone());
     }
     for (what, path) in written {
         line(what, path.display().to_string());
     }
     out
+}
+
+/// What was clustered, by what, in which time.
+fn heading(record: &Record) -> String {
+    let Record { n, k, seconds, .. } = record;
+    match &record.details {
+        #[cfg(feature = "deep")]
+        Details::Network(details) => {
+            let (net, epochs) = (details.params.net, details.epochs.len());
+            format!("{n} images in {k} clusters by {net}, {epochs} epochs, {seconds:.0} s\n")
+        }
+        Details::Linear(details) => {
+            format!("{n} rows of {} features in {k} clusters, {seconds:.2} s\n", details.m)
+        }
+    }
+}
+
+/// Names and values of what one engine has to tell.
+fn details(record: &Record) -> Vec<(&'static str, String)> {
+    let doubt = |of: &str, all: &str| {
+        format!("{:.4} nats of doubt {of} (0: sure of every {all})", record.decisiveness)
+    };
+    match &record.details {
+        Details::Linear(details) => [vec![("decisiveness", doubt("a row", "row"))], linear(details)].concat(),
+        #[cfg(feature = "deep")]
+        Details::Network(details) => {
+            let losses = details.epochs.last().map(|e| {
+                let parts = format!(
+                    "(clustering {:.4}, pairs {:.4}, disturbed {:.4})",
+                    e.cluster, e.pairs, e.disturb
+                );
+                ("loss", format!("{:.4} {parts}", e.loss))
+            });
+            std::iter::once(("decisiveness", doubt("an image", "one"))).chain(losses).collect()
+        }
+    }
+}
+
+fn linear(r: &LinearDetails) -> Vec<(&'static str, String)> {
+    let worst = r.restarts.iter().map(|r| r.loss).fold(f64::NEG_INFINITY, f64::max);
+    vec![
+        ("fairness", format!("{:.4} nats from the prior (0: sizes as expected)", r.fairness)),
+        ("margin", format!("{:.2e} smallest, {:.2e} median", r.margin, r.median_margin)),
+        ("loss", format!("{:.4} (best of {}, worst {worst:.4})", r.loss, r.restarts.len())),
+        ("agreement", format!("{:.3} mean ARI between restarts", r.agreement)),
+    ]
 }
 
 /// Agreement with the true labels.

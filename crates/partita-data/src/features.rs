@@ -86,6 +86,11 @@ impl Features {
         self.ids.as_deref()
     }
 
+    /// Names of the rows, if the file has them, for a caller that keeps them apart from the rows.
+    pub fn take_ids(&mut self) -> Option<Vec<String>> {
+        self.ids.take()
+    }
+
     /// Names of the features, if the file has them.
     pub fn feature_names(&self) -> Option<&[String]> {
         self.feature_names.as_deref()

@@ -1,26 +1,36 @@
 //! `partita choose-k`.
 
-use super::outputs;
+use super::{opened, outputs};
 use crate::args::{ChooseArgs, Format};
-use crate::input::{Opened, on_threads};
 use crate::progress::Terminal;
 use anyhow::Result;
 use partita::choose::{Candidate, Choice, choose};
 use partita::compare::Spread;
-use partita::linear::{Input, Params, Prior};
+use partita::linear::Input;
+use partita_job::export::check_files;
+use partita_job::{CandidateSpec, Dataset};
 use partita_study::chart::{Axis, Chart, Mark};
 use partita_study::table::{Table, words};
 
 pub fn run(args: &ChooseArgs) -> Result<()> {
     let outputs = [&args.output, &args.picture].into_iter().filter_map(Option::as_deref);
-    outputs::check_files(&outputs.collect::<Vec<_>>(), &args.read.inputs(&[]))?;
+    check_files(&outputs.collect::<Vec<_>>(), &args.read.inputs(&[]))?;
     let terminal = Terminal::new(args.format != Format::Json || args.output.is_some())?;
-    let opened = Opened::new(&args.read)?;
-    let rows = opened.rows()?;
-    let input = Input { widths: rows.widths(), memory: args.read.memory, ..Input::new(&rows) };
-    let candidates = candidates(args);
-    on_threads(args.read.threads, || {
-        let choice = choose(&input, &candidates, args.splits, &terminal)?;
+    let resources = args.read.resources();
+    let dataset = opened(Dataset::open(&args.read.spec(), &resources))?;
+    let rows = dataset.rows()?;
+    let input = Input { widths: dataset.widths(), memory: resources.memory, ..Input::new(&rows) };
+    let tried = CandidateSpec {
+        k: args.range.clone().collect(),
+        lambda: args.lambda.clone(),
+        gamma: args.gamma.clone(),
+        unequal: args.unequal,
+        restarts: args.restarts,
+        seed: args.seed,
+        prepare: args.prepare.into(),
+    };
+    resources.on_threads(|| {
+        let choice = choose(&input, &tried.candidates(), args.splits, &terminal)?;
         terminal.finish();
         if let Some(path) = &args.picture {
             outputs::text(Some(path), &picture(&choice))?;
@@ -33,26 +43,8 @@ pub fn run(args: &ChooseArgs) -> Result<()> {
                 table(&choice).html().replace("</table>", &format!("</table>{}", picture(&choice)))
             }
         };
-        outputs::text(args.output.as_deref(), &text)
+        Ok(outputs::text(args.output.as_deref(), &text)?)
     })?
-}
-
-/// Every number of clusters with every λ and γ.
-fn candidates(args: &ChooseArgs) -> Vec<Params> {
-    let or_default = |values: &[f64]| -> Vec<Option<f64>> {
-        if values.is_empty() { vec![None] } else { values.iter().copied().map(Some).collect() }
-    };
-    let mut all = Vec::new();
-    for k in args.range.clone() {
-        for lambda in or_default(&args.lambda) {
-            for gamma in or_default(&args.gamma) {
-                let prior = if args.unequal { Prior::unknown(k) } else { Prior::Uniform };
-                let (restarts, seed, prepare) = (args.restarts, args.seed, args.prepare.into());
-                all.push(Params { lambda, gamma, prior, restarts, seed, prepare, ..Params::new(k) });
-            }
-        }
-    }
-    all
 }
 
 /// Whether the candidates differ in more than K.

@@ -1,24 +1,26 @@
 //! `partita compare`.
 
-use super::outputs;
+use super::{opened, outputs};
 use crate::args::{CompareArgs, Format};
-use crate::input::{Opened, labels_of, on_threads};
 use crate::progress::Terminal;
 use anyhow::{Result, bail};
-use partita::compare::{Comparison, Contender, MethodResult, Setting, Spread, compare};
+use partita::compare::{Comparison, MethodResult, Setting, Spread, compare};
 use partita::linear::Input;
-use partita::rows::Rows;
+use partita_job::export::check_files;
+use partita_job::{Dataset, Field, contenders, labels_of};
 use partita_study::table::{Table, words};
 
 pub fn run(args: &CompareArgs) -> Result<()> {
     let contenders = contenders(&args.methods)?;
     let inputs = args.read.inputs(&[args.truth.as_deref()]);
-    outputs::check_files(args.output.as_deref().as_slice(), &inputs)?;
+    check_files(args.output.as_deref().as_slice(), &inputs)?;
     let terminal = Terminal::new(args.format != Format::Json || args.output.is_some())?;
-    let opened = Opened::new(&args.read)?;
-    let rows = opened.rows()?;
-    let truth = args.truth.as_deref().map(|path| labels_of(path, rows.n())).transpose()?;
-    let input = Input { widths: rows.widths(), memory: args.read.memory, ..Input::new(&rows) };
+    let resources = args.read.resources();
+    let dataset = opened(Dataset::open(&args.read.spec(), &resources))?;
+    let truth = args.truth.as_deref().map(|path| labels_of(path, dataset.n(), Some(Field::Truth)));
+    let truth = truth.transpose()?;
+    let rows = dataset.rows()?;
+    let input = Input { widths: dataset.widths(), memory: resources.memory, ..Input::new(&rows) };
     let setting = Setting {
         k: args.k,
         restarts: args.restarts,
@@ -27,7 +29,7 @@ pub fn run(args: &CompareArgs) -> Result<()> {
         dims: args.dims,
     };
     let seeds: Vec<u64> = (0..args.seeds as u64).map(|i| args.seed.wrapping_add(i)).collect();
-    on_threads(args.read.threads, || {
+    resources.on_threads(|| {
         let truth = truth.as_ref().map(|t| &*t.values);
         let found = compare(&input, truth, &contenders, &setting, &seeds, &terminal)?;
         terminal.finish();
@@ -40,23 +42,6 @@ pub fn run(args: &CompareArgs) -> Result<()> {
     })?
 }
 
-/// The methods by name; `all` stands for every one.
-fn contenders(names: &[String]) -> Result<Vec<Contender>> {
-    let mut chosen: Vec<Contender> = Vec::new();
-    for name in names {
-        let more: Vec<Contender> = match &**name {
-            "all" => Contender::all().map(|(_, contender, _)| contender).collect(),
-            name => vec![name.parse()?],
-        };
-        chosen.extend(more);
-    }
-    let twice = (0..chosen.len()).find(|&i| chosen[..i].contains(&chosen[i]));
-    match twice {
-        Some(at) => bail!("the method {} is named twice", chosen[at]),
-        None => Ok(chosen),
-    }
-}
-
 fn write(args: &CompareArgs, found: &Comparison) -> Result<()> {
     let text = match args.format {
         Format::Json => serde_json::to_string_pretty(found)? + "\n",
@@ -64,7 +49,7 @@ fn write(args: &CompareArgs, found: &Comparison) -> Result<()> {
         Format::Csv => figures(found).csv(),
         Format::Html => table(found).html(),
     };
-    outputs::text(args.output.as_deref(), &text)
+    Ok(outputs::text(args.output.as_deref(), &text)?)
 }
 
 /// Numbers for a person: mean ± sd in one cell.

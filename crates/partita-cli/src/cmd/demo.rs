@@ -6,10 +6,12 @@ use crate::picture::Scene;
 use crate::progress::Terminal;
 use crate::summary;
 use anyhow::{Context, Result};
-use partita::linear::{Input, Params, fit};
-use partita::metrics::{Scores, scores};
+use partita::metrics::Scores;
 use partita_data::{DIGITS_FEATURES, DIGITS_ROWS, Features, digits};
+use partita_job::export::write;
+use partita_job::{Dataset, FitSpec, Given, Part, Record, Resources, run as fit};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Digits, and clusters asked for.
 const K: usize = 10;
@@ -22,24 +24,27 @@ pub fn run(args: &DemoArgs) -> Result<()> {
     let terminal = Terminal::new(true)?;
     let (pixels, truth) = digits();
     let rows = Features::from_vec(pixels.clone(), DIGITS_FEATURES)?;
-    let params = Params { seed: args.seed, ..Params::new(K) };
-    let found = fit(&Input::new(&rows), &params, &terminal)?;
+    let dataset = Dataset::new(vec![Part::new(Arc::new(rows))])?;
+    let given =
+        Given { truth: Some(truth.iter().map(|&digit| i64::from(digit)).collect()), ..Given::default() };
+    let spec = FitSpec { seed: args.seed, ..FitSpec::new(K) };
+    let record = fit(&spec, &dataset, &given, &Resources::default(), &terminal)?;
     terminal.finish();
-    found.report.stop.not_interrupted()?;
-    let metrics = scores(&truth, &found.labels)?;
-    let holdings = Holding::all(&found.labels, &truth);
-    let proba = found.model.predict_proba(&rows)?;
+    let metrics = record.metrics.context("the digits have labels")?;
+    let model = record.model.linear().context("no network was asked for")?;
+    let proba = model.predict_proba(&dataset.rows()?)?;
+    let holdings = Holding::all(&record.labels, &truth);
     let scene = Scene {
         rows: &pixels,
         side: SIDE,
         ink: INK,
         proba: proba.as_slice().context("probabilities lie row after row")?,
-        labels: &found.labels,
+        labels: &record.labels,
         captions: &holdings.iter().map(|h| (h.cluster, h.caption())).collect::<Vec<_>>(),
         subtitle: &subtitle(metrics),
     };
-    outputs::write(&args.output, &scene.draw()?)?;
-    outputs::print(&text(&found.report, metrics, &holdings, &args.output))
+    write(&args.output, &scene.draw()?)?;
+    Ok(outputs::print(&text(&record, &holdings, &args.output))?)
 }
 
 fn subtitle(metrics: Scores) -> String {
@@ -49,8 +54,8 @@ fn subtitle(metrics: Scores) -> String {
     )
 }
 
-fn text(report: &partita::linear::Report, metrics: Scores, holdings: &[Holding], picture: &Path) -> String {
-    let mut out = summary::text(report, None, Some(metrics), &[("picture", picture)]);
+fn text(record: &Record, holdings: &[Holding], picture: &Path) -> String {
+    let mut out = summary::text(record, &[("picture", picture)]);
     out += "what the clusters hold (the digits' labels were not used to find them):\n";
     for h in holdings {
         out += &format!("  cluster {}  {:>4} rows, {}\n", h.cluster, h.size, h.words());

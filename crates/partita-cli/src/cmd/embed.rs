@@ -1,24 +1,24 @@
 //! `partita embed`.
 
-use super::{deep::usable, outputs};
+use super::outputs;
 use crate::args::EmbedArgs;
-use crate::input::on_threads;
 use crate::progress::Terminal;
 use anyhow::{Result, bail};
 use partita_deep::DeepError;
 use partita_deep::embed::Embedder;
-use partita_deep::images::Images;
 use partita_deep::nets::Net;
 use partita_deep::partial::PartialRows;
 use partita_deep::weights::{StateDict, fingerprint, load};
+use partita_job::export::{check_files, named};
+use partita_job::{Resources, usable_images};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 pub fn run(args: &EmbedArgs) -> Result<()> {
     let inputs: Vec<&Path> = args.images.iter().chain([&args.weights]).map(PathBuf::as_path).collect();
-    outputs::check_files(&[&args.output], &inputs)?;
-    outputs::named(&args.output, &["npy"], "features are written as .npy")?;
+    check_files(&[&args.output], &inputs)?;
+    named(&args.output, &["npy"], "features are written as .npy")?;
     if matches!(args.backbone, Net::Linear | Net::Mlp | Net::Vgg4) {
         bail!(
             "--backbone {}: no weights of it are known to make good features; use mobilenetv2, efficientnet-lite0, resnet18 or resnet50",
@@ -31,9 +31,10 @@ pub fn run(args: &EmbedArgs) -> Result<()> {
     let backbone =
         load(args.backbone.build(shape, &device)?, args.backbone, &StateDict::open(&args.weights)?)?;
     let embedder = Embedder::new(backbone, args.backbone, args.size, device);
-    let images = Images::open(&args.images)?;
-    on_threads(args.threads, || {
-        let rows = usable(&images, args.skip_bad)?;
+    let resources = Resources { threads: args.threads, ..Resources::default() };
+    resources.on_threads(|| {
+        let (images, rows, notes) = usable_images(&args.images, args.skip_bad)?;
+        notes.iter().for_each(|note| eprintln!("{note}"));
         let print = fingerprint(&args.weights, &format!("{} {}", args.backbone, args.size))?;
         let identities: Vec<u64> = rows.iter().map(|&row| images.identity(row)).collect();
         let started = Instant::now();
@@ -63,6 +64,6 @@ pub fn run(args: &EmbedArgs) -> Result<()> {
             embedder.features(),
             n as f64 / seconds
         );
-        outputs::print(&text)
+        Ok(outputs::print(&text)?)
     })?
 }

@@ -1,22 +1,22 @@
 //! `partita explain`.
 
-use super::outputs;
+use super::{opened, outputs};
 use crate::args::ExplainArgs;
-use crate::input::Opened;
 use anyhow::Result;
 use partita_data::model_file::ModelFile;
+use partita_job::Dataset;
 use serde_json::json;
 
 pub fn run(args: &ExplainArgs) -> Result<()> {
     let model = ModelFile::read(&args.model)?.model;
-    let opened = Opened::new(&args.read)?;
-    let rows = opened.rows()?;
-    model.check_widths(&rows.widths())?;
+    let dataset = opened(Dataset::open(&args.read.spec(), &args.read.resources()))?;
+    let rows = dataset.rows()?;
+    model.check_widths(&dataset.widths())?;
     let why = model.explain(&rows, args.row)?;
     let top = why.contributions.iter().take(args.top);
     if args.json {
         let list: Vec<_> = top
-            .map(|c| json!({ "feature": opened.feature(c.feature), "index": c.feature, "contribution": c.value }))
+            .map(|c| json!({ "feature": dataset.feature(c.feature), "index": c.feature, "contribution": c.value }))
             .collect();
         return outputs::print_json(&json!({
             "row": args.row, "cluster": why.cluster, "runner_up": why.runner_up,
@@ -30,7 +30,7 @@ pub fn run(args: &ExplainArgs) -> Result<()> {
     );
     text += &format!("lead of {lead:.3} in logits, {:.3} of it before any feature:\n", why.base);
     for c in top {
-        text += &format!("  {:>+9.4}  feature {}\n", c.value, opened.feature(c.feature));
+        text += &format!("  {:>+9.4}  feature {}\n", c.value, dataset.feature(c.feature));
     }
-    outputs::print(&text)
+    Ok(outputs::print(&text)?)
 }

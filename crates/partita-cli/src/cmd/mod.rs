@@ -2,16 +2,20 @@
 
 pub mod choose_k;
 pub mod compare;
-#[cfg(feature = "deep")]
-pub mod deep;
 pub mod demo;
 #[cfg(feature = "deep")]
 pub mod embed;
 pub mod evaluate;
 pub mod explain;
 pub mod fit;
-pub mod idle;
 pub mod outputs;
 pub mod predict;
 pub mod reproduce;
 pub mod update;
+
+use partita_job::{Dataset, Result};
+
+/// A data set that was opened, after its notes are shown.
+fn opened(dataset: Result<Dataset<'static>>) -> Result<Dataset<'static>> {
+    dataset.inspect(|dataset| dataset.notes().iter().for_each(|note| eprintln!("{note}")))
+}

@@ -2,10 +2,10 @@
 
 use super::outputs;
 use crate::args::ReproduceArgs;
-use crate::input::on_threads;
 use crate::progress::Terminal;
 use anyhow::{Context as _, Result, bail};
 use partita_data::DataError;
+use partita_job::{Resources, export};
 use partita_study::paper::{self, CATALOGUE, Context};
 use partita_study::report::{self, Record};
 use partita_study::spec::Spec;
@@ -17,10 +17,11 @@ use std::time::Instant;
 pub fn run(args: &ReproduceArgs) -> Result<()> {
     let specs = specs(&args.names)?;
     fs::create_dir_all(&args.out).map_err(|source| DataError::Write { path: args.out.clone(), source })?;
-    outputs::writable(&args.out.join("index.html"))?;
+    export::writable(&args.out.join("index.html"))?;
     let terminal = Terminal::new(true)?;
     let library = Library::new(args.data.clone());
-    let records = on_threads(args.threads, || -> Result<Vec<Record>> {
+    let resources = Resources { threads: args.threads, ..Resources::default() };
+    let records = resources.on_threads(|| -> Result<Vec<Record>> {
         specs.into_iter().map(|(name, spec)| one(name, spec, &library, &terminal)).collect()
     })??;
     terminal.finish();
@@ -63,11 +64,11 @@ fn one(name: String, spec: Spec, library: &Library, terminal: &Terminal) -> Resu
 
 fn write(out: &Path, records: &[Record]) -> Result<()> {
     for (file, picture) in records.iter().flat_map(Record::pictures) {
-        outputs::write(&out.join(file), picture.as_bytes())?;
+        export::write(&out.join(file), picture.as_bytes())?;
     }
     let text = report::markdown(records);
-    outputs::write(&out.join("README.md"), text.as_bytes())?;
-    outputs::write(&out.join("index.html"), report::html(records).as_bytes())?;
+    export::write(&out.join("README.md"), text.as_bytes())?;
+    export::write(&out.join("index.html"), report::html(records).as_bytes())?;
     outputs::print(&text)?;
     outputs::print(&format!("\nThe report is {}\n", out.join("index.html").display()))?;
     let tally = report::tally(records);

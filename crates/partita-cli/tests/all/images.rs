@@ -250,6 +250,27 @@ fn outputs_are_checked_before_training() {
 }
 
 #[test]
+fn a_network_is_trained_again_from_its_specification() {
+    let lab = with_images();
+    let fit = "fit d-images-idx3-ubyte -k 10 --net mlp --epochs 2 --batch 100 --augment flip,affine:0.1 --vat 3 --vat-length 1 --loss mi";
+    lab.succeed(&format!("{fit} -o a.safetensors --labels-out a.csv --save-spec a.json"));
+    lab.succeed("fit --spec a.json -o b.safetensors --labels-out b.csv --save-spec b.json");
+    for (a, b) in [("a.safetensors", "b.safetensors"), ("a.csv", "b.csv"), ("a.json", "b.json")] {
+        assert_eq!(lab.read(a), lab.read(b), "{a}");
+    }
+    let report = lab.json("fit --spec a.json --epochs 1 --vat 0.5 --net linear");
+    assert_eq!((&report["params"]["net"], &report["params"]["disturb"]), (&"linear".into(), &0.5.into()));
+    lab.refused(3, "fit --spec a.json --polish 3", &["--polish", "--net"]);
+    lab.write("rows.json", r#"{ "k": 2 }"#);
+    lab.npy("x.npy", &[0.0, 1.0, 2.0, 3.0], 2);
+    lab.refused(3, "fit x.npy --spec rows.json --vat 3", &["--net"]);
+    lab.refused(3, "fit x.npy --spec rows.json --backbone-out w.safetensors", &["--net"]);
+    lab.refused(3, "fit x.npy --spec rows.json --checkpoint c.safetensors", &["--checkpoint", "--net"]);
+    lab.write("bad.json", r#"{ "k": 2, "network": { "net": "vgg9" } }"#);
+    lab.refused(3, "fit d-images-idx3-ubyte --spec bad.json", &["vgg9", "mobilenetv2"]);
+}
+
+#[test]
 fn pictures_of_other_sizes_are_predicted() {
     let lab = with_images();
     std::fs::create_dir(lab.path("p")).unwrap();

@@ -10,4 +10,5 @@ mod reproduce;
 mod results;
 mod sameness;
 mod sizes;
+mod specs;
 mod unwritten;

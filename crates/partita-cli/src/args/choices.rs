@@ -1,0 +1,108 @@
+//! What may be typed to compare methods and to choose the number of clusters.
+
+use super::ReadArgs;
+use super::values::{PrepareArg, dims, range, restarts};
+use clap::{Args, ValueEnum, ValueHint};
+use partita::compare::Contender;
+use partita::linear::Dims;
+use partita_job::USUAL_METHODS;
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+
+/// The methods of a comparison, a line each.
+fn catalogue() -> String {
+    let lines = Contender::all().map(|(name, _, what)| format!("  {name:<18} {what}\n"));
+    format!("Methods:\n{}  renyi:ALPHA and renyi-labels:ALPHA for any other order", lines.collect::<String>())
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = catalogue())]
+pub struct CompareArgs {
+    #[command(flatten)]
+    pub read: ReadArgs,
+    /// Number of clusters
+    #[arg(long, short)]
+    pub k: usize,
+    /// True labels; without them, measures that need none are reported
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub truth: Option<PathBuf>,
+    /// Methods by name, or all
+    #[arg(long, value_name = "A,B,..", value_delimiter = ',', default_values = USUAL_METHODS)]
+    pub methods: Vec<String>,
+    /// Runs of each method, each with a seed of its own
+    #[arg(long, default_value_t = 6, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=10_000))]
+    pub seeds: usize,
+    /// The first seed
+    #[arg(long, short, default_value_t = 0, value_name = "S")]
+    pub seed: u64,
+    /// Independent starts of each run, for methods that choose among them by their own loss
+    #[arg(long, short, default_value_t = 8, value_name = "R", value_parser = restarts)]
+    pub restarts: usize,
+    /// Passes over the rows, for the losses of the linear model [default: about 312 steps]
+    #[arg(long)]
+    pub epochs: Option<usize>,
+    /// How rows are prepared
+    #[arg(long, value_enum, default_value_t = PrepareArg::Auto)]
+    pub prepare: PrepareArg,
+    /// Numbers of a row for every method: full, or how many principal components [default: each method's own]
+    #[arg(long, value_parser = dims)]
+    pub dims: Option<Dims>,
+    /// Form of the result
+    #[arg(long, value_enum, default_value_t = Format::Md)]
+    pub format: Format,
+    /// Write the result here instead of printing it
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct ChooseArgs {
+    #[command(flatten)]
+    pub read: ReadArgs,
+    /// Numbers of clusters to try, both ends included
+    #[arg(long, value_name = "A..B", value_parser = range, default_value = "2..20")]
+    pub range: RangeInclusive<usize>,
+    /// Weights of fairness to try with each
+    #[arg(long, value_delimiter = ',', value_name = "L1,L2,..")]
+    pub lambda: Vec<f64>,
+    /// Weights of the squared norm to try with each
+    #[arg(long, value_delimiter = ',', value_name = "G1,G2,..")]
+    pub gamma: Vec<f64>,
+    /// Clusters may differ in size: estimate their sizes in every fit (about ten times slower)
+    #[arg(long)]
+    pub unequal: bool,
+    /// Random splits of the rows
+    #[arg(long, default_value_t = 5)]
+    pub splits: usize,
+    /// Independent starts of every fit
+    #[arg(long, short, default_value_t = 4, value_name = "R", value_parser = restarts)]
+    pub restarts: usize,
+    /// Seed of all random choices
+    #[arg(long, short, default_value_t = 0, value_name = "S")]
+    pub seed: u64,
+    /// How rows are prepared
+    #[arg(long, value_enum, default_value_t = PrepareArg::Auto)]
+    pub prepare: PrepareArg,
+    /// Draw the curves here
+    #[arg(long, value_name = "FILE.svg", value_hint = ValueHint::FilePath)]
+    pub picture: Option<PathBuf>,
+    /// Form of the result
+    #[arg(long, value_enum, default_value_t = Format::Md)]
+    pub format: Format,
+    /// Write the result here instead of printing it
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+}
+
+/// Form of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Markdown
+    Md,
+    /// One line for each run
+    Csv,
+    /// Everything, for programs
+    Json,
+    /// A page
+    Html,
+}

@@ -1,0 +1,143 @@
+//! What may be typed for a fit. Nothing has a default here: what is not typed comes from `--spec` or from the defaults of a
+//! specification.
+
+#[cfg(feature = "deep")]
+use super::NetworkArgs;
+use super::ReadOptions;
+use super::values::{BalanceArg, InitArg, OptimiserArg, PrepareArg, RefreshArg, dims, positive, restarts};
+use clap::{Args, ValueHint};
+use partita::linear::{Dims, Loss};
+use partita_job::SizeSpec;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub struct FitArgs {
+    /// Feature files of the same rows: .npy .npz .parquet .arrow .csv .tsv .safetensors idx(.gz)
+    #[arg(required_unless_present = "spec", value_name = "DATA", value_hint = ValueHint::FilePath)]
+    pub data: Vec<PathBuf>,
+    #[command(flatten)]
+    pub read: ReadOptions,
+    /// Number of clusters
+    #[arg(long, short, required_unless_present = "spec")]
+    pub k: Option<usize>,
+    /// Take all that is not typed from this specification
+    #[arg(long, value_name = "FILE.json", value_hint = ValueHint::FilePath)]
+    pub spec: Option<PathBuf>,
+    /// Write the specification of this fit here: with it, --spec gives the same bits again
+    #[arg(long, value_name = "FILE.json", value_hint = ValueHint::FilePath)]
+    pub save_spec: Option<PathBuf>,
+    /// Write the model here
+    #[arg(long, short, value_name = "MODEL.safetensors", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// Write each row's cluster here: .csv (with id and confidence) or .npy
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub labels_out: Option<PathBuf>,
+    /// Write each row's probabilities here (.npy)
+    #[arg(long, value_name = "FILE.npy", value_hint = ValueHint::FilePath)]
+    pub proba_out: Option<PathBuf>,
+    /// Independent starts, trained together; the one with the lowest loss is kept [default: 8]
+    #[arg(long, short, value_name = "R", value_parser = restarts)]
+    pub restarts: Option<usize>,
+    /// Seed of all random choices: the same seed gives the same bits [default: 0]
+    #[arg(long, short, value_name = "S")]
+    pub seed: Option<u64>,
+    /// Expected cluster sizes as shares: 0.5,0.3,0.2 or a file, or auto to estimate them [default: equal]
+    #[arg(long, value_name = "P1,P2,..|FILE|auto", allow_hyphen_values = true)]
+    pub prior: Option<String>,
+    /// Labels known for some rows, -1 or empty for the others
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub known: Option<PathBuf>,
+    /// Weight of each row
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub weights: Option<PathBuf>,
+    /// True labels, only to report ACC, NMI and ARI; they never influence the fit
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub truth: Option<PathBuf>,
+    /// Keep the cluster numbers of this model: start from it if it has as many clusters, and match the result to it unless --known names clusters
+    #[arg(long, value_name = "MODEL", value_hint = ValueHint::FilePath)]
+    pub like: Option<PathBuf>,
+    /// One JSON object on standard output, nothing else
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub sizes: SizeArgs,
+    #[command(flatten)]
+    pub method: MethodArgs,
+    #[cfg(feature = "deep")]
+    #[command(flatten)]
+    pub network: NetworkArgs,
+}
+
+/// Options that the defaults serve well.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Method")]
+pub struct MethodArgs {
+    /// strong, weak, mi, renyi:ALPHA, renyi-labels:ALPHA, sela, miadm, miadm-root, miadm-exact or hinge [default: strong]
+    #[arg(long)]
+    pub loss: Option<Loss>,
+    /// How rows are prepared [default: auto]
+    #[arg(long, value_enum)]
+    pub prepare: Option<PrepareArg>,
+    /// Dimensions to train on: auto (at most 128 principal components), full, or how many [default: auto]
+    #[arg(long, value_parser = dims)]
+    pub dims: Option<Dims>,
+    /// Where training starts [default: auto]
+    #[arg(long, value_enum)]
+    pub init: Option<InitArg>,
+    /// Weight of fairness [default: 100; 10 for renyi-labels; 1 for mi, renyi and miadm]; for sela the power of the predictions [20]; hinge has none
+    #[arg(long, allow_negative_numbers = true)]
+    pub lambda: Option<f64>,
+    /// Weight of the squared norm, in units of mean squared row norm 1
+    #[arg(long, allow_negative_numbers = true)]
+    pub gamma: Option<f64>,
+    /// Passes over the data [default: about 312 steps, 120 for more than 16 clusters; with --net 30]
+    #[arg(long)]
+    pub epochs: Option<usize>,
+    /// Rows of a batch [default: 256, or 10 a cluster; with --net 250, or 10 a cluster]
+    #[arg(long)]
+    pub batch: Option<usize>,
+    /// EM iterations for the pseudo-labels of a batch [default: 5]
+    #[arg(long, value_name = "T")]
+    pub em_iterations: Option<usize>,
+    /// Solve for optimal pseudo-labels instead of a few EM iterations
+    #[arg(long)]
+    pub exact_labels: bool,
+    /// How often pseudo-labels are found anew [default: batch]
+    #[arg(long, value_enum)]
+    pub refresh: Option<RefreshArg>,
+    /// How the weights follow the gradient [default: sgd]
+    #[arg(long, value_enum)]
+    pub optimiser: Option<OptimiserArg>,
+    /// Momentum of sgd [default: 0]
+    #[arg(long, allow_negative_numbers = true)]
+    pub momentum: Option<f64>,
+    /// Learning rate, in units of mean squared row norm 1; with --net that of Adam [1e-3]
+    #[arg(long, allow_negative_numbers = true)]
+    pub learning_rate: Option<f64>,
+    /// L-BFGS iterations on all rows after training [default: 0]
+    #[arg(long, value_name = "ITERATIONS")]
+    pub polish: Option<usize>,
+}
+
+/// Sizes that the labels must have.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Sizes that are guaranteed")]
+pub struct SizeArgs {
+    /// Give clusters exactly the sizes of the prior: the likeliest labels that have them
+    #[arg(long, value_enum, conflicts_with_all = ["min_size", "max_size"])]
+    pub balance: Option<BalanceArg>,
+    /// Fewest rows of a cluster, or their share if below 1
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub min_size: Option<f64>,
+    /// Most rows of a cluster, or their share if below 1
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub max_size: Option<f64>,
+}
+
+impl SizeArgs {
+    /// The sizes as a specification.
+    pub fn spec(&self) -> SizeSpec {
+        let balance = self.balance.map(Into::into);
+        SizeSpec { balance, min_size: self.min_size, max_size: self.max_size }
+    }
+}

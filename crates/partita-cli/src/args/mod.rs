@@ -1,0 +1,259 @@
+//! What may be typed: syntax only. Each command turns its arguments into objects.
+
+mod choices;
+mod fit;
+#[cfg(feature = "deep")]
+mod network;
+mod values;
+
+pub use choices::{ChooseArgs, CompareArgs, Format};
+pub use fit::{FitArgs, MethodArgs, SizeArgs};
+#[cfg(feature = "deep")]
+pub use network::NetworkArgs;
+
+use clap::{Args, Parser, Subcommand, ValueHint};
+use clap_complete::Shell;
+use partita_job::{DataSpec, Resources};
+use std::path::{Path, PathBuf};
+
+/// Cluster by deciding: decisive, fair, max-margin clusters of feature vectors, without labels.
+#[derive(Debug, Parser)]
+#[command(name = "partita", version, propagate_version = true, max_term_width = 100)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Cluster the rows of one or several feature files
+    Fit(Box<FitArgs>),
+    /// Go on training a model with more rows; clusters keep their numbers
+    Update(UpdateArgs),
+    /// Assign rows to the clusters of a model
+    Predict(PredictArgs),
+    /// Compare predicted labels with the truth: ACC, NMI, ARI
+    Evaluate(EvaluateArgs),
+    /// Say which features sent a row to its cluster
+    Explain(ExplainArgs),
+    /// Run many clustering methods on the same rows and seeds, and tabulate what they reach
+    Compare(CompareArgs),
+    /// Find the number of clusters that different parts of the rows agree on
+    ChooseK(ChooseArgs),
+    /// Draw the paper's figures and tables again and check what it claims
+    Reproduce(ReproduceArgs),
+    /// Cluster the handwritten digits that come with Partita and draw the result
+    Demo(DemoArgs),
+    /// Make features of images with a trained network
+    #[cfg(feature = "deep")]
+    Embed(EmbedArgs),
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+}
+
+/// Feature files, and how to read them.
+#[derive(Debug, Args)]
+pub struct ReadArgs {
+    /// Feature files of the same rows: .npy .npz .parquet .arrow .csv .tsv .safetensors idx(.gz)
+    #[arg(required = true, value_name = "DATA", value_hint = ValueHint::FilePath)]
+    pub data: Vec<PathBuf>,
+    #[command(flatten)]
+    pub options: ReadOptions,
+}
+
+/// How to read feature files.
+#[derive(Debug, Args)]
+pub struct ReadOptions {
+    /// Array of an .npz or tensor of a .safetensors file
+    #[arg(long, value_name = "NAME")]
+    pub array: Option<String>,
+    /// Feature columns of a table, by name or number from 1 [default: all that hold numbers]
+    #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
+    pub columns: Vec<String>,
+    /// Column of a table that names the rows [default: a first column of text, or one called id, index or row]
+    #[arg(long, value_name = "NAME")]
+    pub id_column: Option<String>,
+    /// Memory for rows; larger data is read batch by batch from its file
+    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = values::size)]
+    pub memory: usize,
+    /// Threads [default: all cores]
+    #[arg(long, short = 't', value_name = "T")]
+    pub threads: Option<usize>,
+}
+
+impl ReadArgs {
+    /// The feature files and what else a command reads.
+    pub fn inputs<'a>(&'a self, others: &[Option<&'a Path>]) -> Vec<&'a Path> {
+        self.data.iter().map(PathBuf::as_path).chain(others.iter().copied().flatten()).collect()
+    }
+
+    /// The files as a specification.
+    pub fn spec(&self) -> DataSpec {
+        let ReadOptions { array, columns, id_column, .. } = &self.options;
+        DataSpec {
+            paths: self.data.clone(),
+            array: array.clone(),
+            columns: columns.clone(),
+            id_column: id_column.clone(),
+        }
+    }
+
+    /// What the command may use.
+    pub fn resources(&self) -> Resources {
+        self.options.resources()
+    }
+}
+
+impl ReadOptions {
+    /// What the command may use.
+    pub fn resources(&self) -> Resources {
+        Resources { threads: self.threads, memory: self.memory, ..Resources::default() }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct PredictArgs {
+    /// A model written by `partita fit`
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub model: PathBuf,
+    #[command(flatten)]
+    pub read: ReadArgs,
+    /// Write here: .csv or .npy, probabilities .npy [default: CSV on standard output]
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// Probabilities of all clusters instead of the cluster of each row
+    #[arg(long)]
+    pub proba: bool,
+    /// Leave out images that cannot be decoded, naming each
+    #[cfg(feature = "deep")]
+    #[arg(long)]
+    pub skip_bad: bool,
+    #[command(flatten)]
+    pub sizes: SizeArgs,
+}
+
+impl PredictArgs {
+    /// Whether images that cannot be decoded are left out.
+    pub fn skips_bad(&self) -> bool {
+        #[cfg(feature = "deep")]
+        return self.skip_bad;
+        #[cfg(not(feature = "deep"))]
+        false
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct UpdateArgs {
+    /// A model written by `partita fit`
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub model: PathBuf,
+    #[command(flatten)]
+    pub read: ReadArgs,
+    /// Write the model here [default: over the old one]
+    #[arg(long, short, value_name = "MODEL.safetensors", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// Write each row's cluster here: .csv (with id and confidence) or .npy
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub labels_out: Option<PathBuf>,
+    /// Passes over the rows
+    #[arg(long, default_value_t = 1)]
+    pub epochs: usize,
+    /// True labels, only to report ACC, NMI and ARI
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub truth: Option<PathBuf>,
+    /// One JSON object on standard output, nothing else
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct EvaluateArgs {
+    /// True labels
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub truth: PathBuf,
+    /// Predicted labels
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub pred: PathBuf,
+    /// One JSON object on standard output
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// A model written by `partita fit`
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub model: PathBuf,
+    #[command(flatten)]
+    pub read: ReadArgs,
+    /// The row, from 0
+    #[arg(long, short)]
+    pub row: usize,
+    /// How many features to list
+    #[arg(long, default_value_t = 10)]
+    pub top: usize,
+    /// One JSON object on standard output
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct DemoArgs {
+    /// Where to draw the result
+    #[arg(long, short, default_value = "partita-demo.png", value_hint = ValueHint::FilePath)]
+    pub output: PathBuf,
+    /// Seed of all random choices
+    #[arg(long, short, default_value_t = 0)]
+    pub seed: u64,
+}
+
+/// Options of `partita embed`.
+#[cfg(feature = "deep")]
+#[derive(Debug, Args)]
+pub struct EmbedArgs {
+    /// Folders of pictures, or files of MNIST (idx), CIFAR-10, CIFAR-100 or STL-10 (.bin)
+    #[arg(required = true, value_name = "IMAGES", value_hint = ValueHint::AnyPath)]
+    pub images: Vec<PathBuf>,
+    /// mobilenetv2, efficientnet-lite0, resnet18, resnet18-cifar or resnet50
+    #[arg(long, value_name = "NET", default_value = "mobilenetv2")]
+    pub backbone: partita_deep::nets::Net,
+    /// Its weights: a PyTorch state dict (.pt, .pth) or .safetensors, with the names of torchvision, or of EfficientNet-Lite's PyTorch port
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub weights: PathBuf,
+    /// Where the features go; rows already made are kept beside it until it is complete
+    #[arg(long, short, value_name = "FILE.npy", value_hint = ValueHint::FilePath)]
+    pub output: PathBuf,
+    /// Pixels of a side: the shorter side is resized to it and the middle square taken
+    #[arg(long, default_value_t = 128, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(8..=2048))]
+    pub size: usize,
+    /// Leave out images that cannot be decoded, naming each
+    #[arg(long)]
+    pub skip_bad: bool,
+    /// cpu, wgpu or cuda
+    #[arg(long, default_value = "cpu")]
+    pub device: partita_deep::device::Processor,
+    /// Threads [default: all cores]
+    #[arg(long, short = 't', value_name = "T")]
+    pub threads: Option<usize>,
+}
+
+/// Options of `partita reproduce`.
+#[derive(Debug, Args)]
+pub struct ReproduceArgs {
+    /// all, names (teaser minima gammas renyi supervised simplex margins multiclass divergences paths noise updates
+    /// solvers orders features), or .toml files like those in reproduce/
+    #[arg(required = true, value_name = "NAME")]
+    pub names: Vec<String>,
+    /// Directory for the report (index.html, README.md) and its pictures (.svg)
+    #[arg(short, long, value_name = "DIR", default_value = "reproduced")]
+    pub out: PathBuf,
+    /// Directory of data sets that do not come with Partita; what needs a missing one is reported as not run
+    #[arg(long, value_name = "DIR", env = "PARTITA_DATA")]
+    pub data: Option<PathBuf>,
+    /// Threads [default: all cores]
+    #[arg(short, long, value_name = "T")]
+    pub threads: Option<usize>,
+}

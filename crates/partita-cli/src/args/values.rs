@@ -1,0 +1,170 @@
+//! Values that may be typed: names for options of the engines, and parsers.
+
+use clap::ValueEnum;
+use partita::linear::{Dims, Init, Prepare, Refresh};
+use partita_job::{Balance, MOST_RESTARTS, OptimiserKind};
+use std::ops::RangeInclusive;
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum PrepareArg {
+    /// centre for few features; sphere or floor for many
+    Auto,
+    /// As they are
+    None,
+    /// Subtract the mean
+    Centre,
+    /// Subtract the mean, divide by the standard deviation
+    Standardise,
+    /// Divide rows by their norm, subtract the mean
+    L2,
+    /// Subtract the mean, divide rows by their norm, subtract the mean again
+    Sphere,
+    /// Subtract each feature's smallest value, divide rows by their norm, subtract the mean
+    Floor,
+}
+
+impl From<PrepareArg> for Prepare {
+    fn from(arg: PrepareArg) -> Self {
+        match arg {
+            PrepareArg::Auto => Self::Auto,
+            PrepareArg::None => Self::None,
+            PrepareArg::Centre => Self::Centre,
+            PrepareArg::Standardise => Self::Standardise,
+            PrepareArg::L2 => Self::L2,
+            PrepareArg::Sphere => Self::Sphere,
+            PrepareArg::Floor => Self::Floor,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum InitArg {
+    /// Random for few clusters, K-means centres for many
+    Auto,
+    /// Random weights
+    Random,
+    /// Rows spread out by k-means++
+    PlusPlus,
+    /// Centres of a short K-means run
+    Kmeans,
+}
+
+impl From<InitArg> for Init {
+    fn from(arg: InitArg) -> Self {
+        match arg {
+            InitArg::Auto => Self::Auto,
+            InitArg::Random => Self::Random,
+            InitArg::PlusPlus => Self::PlusPlus,
+            InitArg::Kmeans => Self::KMeans,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum RefreshArg {
+    /// In every batch
+    Batch,
+    /// Once an epoch
+    Epoch,
+}
+
+impl From<RefreshArg> for Refresh {
+    fn from(arg: RefreshArg) -> Self {
+        match arg {
+            RefreshArg::Batch => Self::Batch,
+            RefreshArg::Epoch => Self::Epoch,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum OptimiserArg {
+    /// Stochastic gradient descent
+    Sgd,
+    /// Adam
+    Adam,
+    /// Full-batch L-BFGS, for small data
+    Lbfgs,
+}
+
+impl From<OptimiserArg> for OptimiserKind {
+    fn from(arg: OptimiserArg) -> Self {
+        match arg {
+            OptimiserArg::Sgd => Self::Sgd,
+            OptimiserArg::Adam => Self::Adam,
+            OptimiserArg::Lbfgs => Self::Lbfgs,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum BalanceArg {
+    /// Within one row of the prior's sizes
+    Exact,
+}
+
+impl From<BalanceArg> for Balance {
+    fn from(arg: BalanceArg) -> Self {
+        match arg {
+            BalanceArg::Exact => Self::Exact,
+        }
+    }
+}
+
+/// A size of a cluster.
+pub fn positive(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
+        _ => Err("a number above 0 is needed: rows, or a share below 1".to_owned()),
+    }
+}
+
+/// `2..30`, both ends included.
+pub fn range(text: &str) -> Result<RangeInclusive<usize>, String> {
+    let ends =
+        text.split_once("..").map(|(a, b)| (a.trim().parse(), b.trim().trim_start_matches('=').parse()));
+    match ends {
+        Some((Ok(a), Ok(b))) if 2 <= a && a <= b => Ok(a..=b),
+        _ => Err("a range such as 2..30 is needed, from at least 2".to_owned()),
+    }
+}
+
+/// auto, full or a number.
+pub fn dims(text: &str) -> Result<Dims, String> {
+    match text {
+        "auto" => Ok(Dims::Auto),
+        "full" => Ok(Dims::Full),
+        _ => text.parse().map(Dims::Exactly).map_err(|_| "write auto, full or a number".to_owned()),
+    }
+}
+
+/// A number of starts. All are in memory together, so that a slip of the finger would fill it.
+pub fn restarts(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(starts) if starts <= MOST_RESTARTS => Ok(starts),
+        Err(_) if !text.bytes().all(|b| b.is_ascii_digit()) => Err("a whole number is needed".to_owned()),
+        _ => Err(format!("at most {MOST_RESTARTS} starts are trained together; 8 to 64 are usual")),
+    }
+}
+
+/// A number of bytes such as 500M or 2G.
+pub fn size(text: &str) -> Result<usize, String> {
+    let text = text.trim();
+    let (digits, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
+    let factor: usize = match unit.to_ascii_uppercase().trim_end_matches('B') {
+        "" => 1,
+        "K" => 1 << 10,
+        "M" => 1 << 20,
+        "G" => 1 << 30,
+        _ => return Err("write a number of bytes such as 500M or 2G".to_owned()),
+    };
+    let number: usize =
+        digits.parse().map_err(|_| "write a number of bytes such as 500M or 2G".to_owned())?;
+    number.checked_mul(factor).ok_or_else(|| "too large".to_owned())
+}
+
+/// The name of a processor for networks.
+#[cfg(feature = "deep")]
+pub fn device(text: &str) -> Result<String, partita_deep::DeepError> {
+    text.parse::<partita_deep::device::Processor>().map(|_| text.to_owned())
+}

@@ -1,0 +1,224 @@
+//! What is clustered: rows as one or several parts that stand side by side, their names, and images where there are any.
+
+mod open;
+
+pub use open::Note;
+
+use crate::error::{JobError, Result};
+use crate::field::Field;
+use partita::rows::Csr;
+use partita::rows::{Rows, SideBySide};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+#[cfg(feature = "deep")]
+use crate::images::Pictures;
+
+/// Rows that a part holds, shared with whoever else reads them.
+pub type SharedRows<'a> = Arc<dyn Rows + Send + Sync + 'a>;
+
+/// Some features of all rows: a file, or an array in memory.
+#[derive(Clone)]
+pub struct Part<'a> {
+    /// The rows.
+    pub rows: SharedRows<'a>,
+    /// Widths of the groups of features in it; each is prepared on its own.
+    pub widths: Vec<usize>,
+    /// Names of its columns.
+    pub columns: Option<Vec<String>>,
+    /// Where it came from.
+    pub origin: Option<PathBuf>,
+}
+
+impl<'a> Part<'a> {
+    /// Rows without names, as one group of features.
+    pub fn new(rows: SharedRows<'a>) -> Self {
+        Self { widths: vec![rows.m()], rows, columns: None, origin: None }
+    }
+}
+
+/// The rows of a job, with their names.
+///
+/// ```
+/// use partita_data::Features;
+/// use partita_job::{Dataset, Part};
+/// use std::sync::Arc;
+/// let rows = Features::from_vec(vec![1.0, 2.0, 3.0, 4.0], 2)?;
+/// let dataset = Dataset::new(vec![Part::new(Arc::new(rows))])?;
+/// assert_eq!((dataset.n(), dataset.widths()), (2, vec![2]));
+/// # Ok::<(), partita_job::JobError>(())
+/// ```
+pub struct Dataset<'a> {
+    parts: Vec<Part<'a>>,
+    ids: Option<Vec<String>>,
+    notes: Vec<Note>,
+    #[cfg(feature = "deep")]
+    pub(crate) pictures: Option<Pictures>,
+}
+
+impl<'a> Dataset<'a> {
+    /// Parts that hold the same rows.
+    ///
+    /// # Errors
+    /// If one has another number of rows than the first, or if there is none.
+    pub fn new(parts: Vec<Part<'a>>) -> Result<Self> {
+        let first = parts.first().ok_or(JobError::Missing { field: Field::Data })?;
+        if let Some((at, odd)) = parts.iter().enumerate().find(|(_, part)| part.rows.n() != first.rows.n()) {
+            let (a, b) = (shown(first, 0), shown(odd, at));
+            let (n, found) = (first.rows.n(), odd.rows.n());
+            let problem = format!("{a} has {n} rows but {b} has {found}; give files of the same rows");
+            return Err(JobError::file(Field::Data, problem));
+        }
+        Ok(Self {
+            parts,
+            ids: None,
+            notes: Vec::new(),
+            #[cfg(feature = "deep")]
+            pictures: None,
+        })
+    }
+
+    /// The same rows with names.
+    ///
+    /// # Errors
+    /// If there are not as many names as rows.
+    pub fn with_ids(mut self, ids: Vec<String>) -> Result<Self> {
+        let (found, expected) = (ids.len(), self.n());
+        if found != expected {
+            let what = "the names of the rows";
+            return Err(partita::Error::Length { what, found, expected }.into());
+        }
+        self.ids = Some(ids);
+        Ok(self)
+    }
+
+    /// Number of rows, or of images.
+    pub fn n(&self) -> usize {
+        #[cfg(feature = "deep")]
+        if let Some(pictures) = &self.pictures {
+            return pictures.len();
+        }
+        self.parts.first().map_or(0, |part| part.rows.n())
+    }
+
+    /// The parts.
+    pub fn parts(&self) -> &[Part<'a>] {
+        &self.parts
+    }
+
+    /// Widths of the groups of features that stand side by side in a row.
+    pub fn widths(&self) -> Vec<usize> {
+        self.parts.iter().flat_map(|part| part.widths.iter().copied()).collect()
+    }
+
+    /// All features of each row.
+    ///
+    /// # Errors
+    /// If the parts do not hold the same number of rows.
+    pub fn rows(&self) -> Result<AllRows<'_>> {
+        if let [only] = &self.parts[..] {
+            return Ok(AllRows::One(&*only.rows));
+        }
+        let parts = self.parts.iter().map(|part| &*part.rows as &dyn Rows).collect();
+        Ok(AllRows::Several(SideBySide::new(parts)?))
+    }
+
+    /// Names of the rows, if they have any.
+    pub fn ids(&self) -> Option<&[String]> {
+        self.ids.as_deref()
+    }
+
+    /// Name of a feature, or its number in its part.
+    pub fn feature(&self, mut index: usize) -> String {
+        for part in &self.parts {
+            if index < part.rows.m() {
+                let name = part.columns.as_ref().and_then(|names| names.get(index));
+                return name.cloned().unwrap_or_else(|| index.to_string());
+            }
+            index -= part.rows.m();
+        }
+        index.to_string()
+    }
+
+    /// What a user should know about how the data was read.
+    pub fn notes(&self) -> &[Note] {
+        &self.notes
+    }
+
+    /// Where the data came from, for messages.
+    pub fn origin(&self) -> Option<&Path> {
+        self.parts.iter().find_map(|part| part.origin.as_deref())
+    }
+}
+
+fn shown(part: &Part<'_>, at: usize) -> String {
+    part.origin.as_ref().map_or_else(|| format!("part {at}"), |path| path.display().to_string())
+}
+
+/// All features of each row: those of the only part, which may be sparse, or of several side by side.
+pub enum AllRows<'a> {
+    /// The rows of the only part.
+    One(&'a dyn Rows),
+    /// Those of several parts.
+    Several(SideBySide<'a>),
+}
+
+impl AllRows<'_> {
+    fn inner(&self) -> &dyn Rows {
+        match self {
+            Self::One(rows) => *rows,
+            Self::Several(rows) => rows,
+        }
+    }
+}
+
+impl Rows for AllRows<'_> {
+    fn n(&self) -> usize {
+        self.inner().n()
+    }
+    fn m(&self) -> usize {
+        self.inner().m()
+    }
+    fn read(&self, start: usize, out: &mut [f32]) -> partita::Result<()> {
+        self.inner().read(start, out)
+    }
+    fn gather(&self, rows: &[usize], out: &mut [f32]) -> partita::Result<()> {
+        self.inner().gather(rows, out)
+    }
+    fn release(&self) {
+        self.inner().release();
+    }
+    fn sparse(&self) -> Option<&Csr<'_>> {
+        self.inner().sparse()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use partita_data::Features;
+
+    fn part(values: Vec<f32>, m: usize) -> Part<'static> {
+        Part::new(Arc::new(Features::from_vec(values, m).unwrap()))
+    }
+
+    #[test]
+    fn parts_stand_side_by_side() {
+        let named = Part { columns: Some(vec!["c".into()]), ..part(vec![7.0, 8.0], 1) };
+        let dataset = Dataset::new(vec![part(vec![1.0, 2.0, 3.0, 4.0], 2), named]).unwrap();
+        assert_eq!((dataset.n(), dataset.widths()), (2, vec![2, 1]));
+        let mut out = [0.0; 6];
+        dataset.rows().unwrap().read(0, &mut out).unwrap();
+        assert_eq!(out, [1.0, 2.0, 7.0, 3.0, 4.0, 8.0]);
+        assert_eq!([0, 1, 2].map(|j| dataset.feature(j)), ["0", "1", "c"]);
+    }
+
+    #[test]
+    fn rows_that_are_not_the_same_are_refused() {
+        let error = Dataset::new(vec![part(vec![1.0; 4], 2), part(vec![1.0; 3], 1)]).err().unwrap();
+        assert!(error.to_string().contains("part 0 has 2 rows but part 1 has 3"), "{error}");
+        assert_eq!(Dataset::new(Vec::new()).err().unwrap().field(), Some(Field::Data));
+        let dataset = Dataset::new(vec![part(vec![1.0; 4], 2)]).unwrap();
+        assert!(dataset.with_ids(vec!["a".into()]).is_err());
+    }
+}

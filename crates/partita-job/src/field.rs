@@ -1,0 +1,157 @@
+//! The fields of a specification and of what stands beside it, by name, so that an error can say which one it is about and
+//! every door can spell it in its own way.
+
+macro_rules! fields {
+    ($($(#[doc = $doc:literal])* $variant:ident = $name:literal,)*) => {
+        /// A field that an error may be about.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Field {
+            $($(#[doc = $doc])* $variant,)*
+        }
+
+        impl Field {
+            /// Every field.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// Its name in a specification.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)*
+                }
+            }
+        }
+    };
+}
+
+fields! {
+    /// The files to cluster.
+    Data = "data",
+    /// The array of a file with several.
+    Array = "array",
+    /// The feature columns of a table.
+    Columns = "columns",
+    /// The column that names the rows.
+    IdColumn = "id_column",
+    /// Number of clusters.
+    K = "k",
+    /// Seed of all random choices.
+    Seed = "seed",
+    /// Independent starts.
+    Restarts = "restarts",
+    /// Expected sizes of the clusters.
+    Prior = "prior",
+    /// Sizes exactly as the prior says.
+    Balance = "balance",
+    /// Fewest rows of a cluster.
+    MinSize = "min_size",
+    /// Most rows of a cluster.
+    MaxSize = "max_size",
+    /// Labels known for some rows.
+    Known = "known",
+    /// Weights of the rows.
+    Weights = "weights",
+    /// True labels, for the report.
+    Truth = "truth",
+    /// A model whose cluster numbers are kept.
+    Like = "like",
+    /// What is minimised.
+    Loss = "loss",
+    /// Weight of fairness.
+    Lambda = "lambda",
+    /// Weight of the squared norm.
+    Gamma = "gamma",
+    /// How rows are prepared.
+    Prepare = "prepare",
+    /// Dimensions to train on.
+    Dims = "dims",
+    /// Where training starts.
+    Init = "init",
+    /// Passes over the data.
+    Epochs = "epochs",
+    /// Rows of a batch.
+    Batch = "batch",
+    /// EM iterations for the pseudo-labels of a batch.
+    EmIterations = "em_iterations",
+    /// Optimal pseudo-labels.
+    ExactLabels = "exact_labels",
+    /// How often pseudo-labels are found anew.
+    Refresh = "refresh",
+    /// How the weights follow the gradient.
+    Optimiser = "optimiser",
+    /// Momentum of gradient descent.
+    Momentum = "momentum",
+    /// Learning rate.
+    LearningRate = "learning_rate",
+    /// L-BFGS iterations after training.
+    Polish = "polish",
+    /// The network.
+    Net = "net",
+    /// Pixels of a side.
+    Size = "size",
+    /// How views of an image differ from it.
+    Augment = "augment",
+    /// Weight of self-augmentation.
+    Pairs = "pairs",
+    /// Weight of virtual adversarial training.
+    Vat = "vat",
+    /// Length of its disturbance.
+    VatLength = "vat_length",
+    /// Epochs over which these weights rise.
+    WarmUp = "warm_up",
+    /// Heads of invariant information clustering.
+    Iic = "iic",
+    /// Clusters of its over-clustering heads.
+    Over = "over",
+    /// Epochs of the three stages of SCAN.
+    Scan = "scan",
+    /// Epochs of contrast before training.
+    Pretext = "pretext",
+    /// Weights to start from.
+    InitWeights = "init_weights",
+    /// Train only the head.
+    Freeze = "freeze",
+    /// Learning rate of the head.
+    HeadRate = "head_rate",
+    /// Weight decay.
+    WeightDecay = "weight_decay",
+    /// Leave out images that cannot be decoded.
+    SkipBad = "skip_bad",
+    /// Threads to work with.
+    Threads = "threads",
+    /// Memory for rows.
+    Memory = "memory",
+    /// Where the state of training is kept.
+    Checkpoint = "checkpoint",
+    /// Go on from the checkpoint.
+    Resume = "resume",
+    /// The processor of a network.
+    Device = "device",
+    /// A line of JSON for every epoch.
+    Metrics = "metrics",
+}
+
+/// `text` with every field name that stands between backticks in the spelling of a door.
+///
+/// ```
+/// use partita_job::spelled;
+/// let flag = |field: partita_job::Field| format!("--{}", field.name().replace('_', "-"));
+/// assert_eq!(spelled("give more `epochs`, or a smaller `head_rate`", &flag), "give more --epochs, or a smaller --head-rate");
+/// ```
+pub fn spelled(text: &str, spell: &dyn Fn(Field) -> String) -> String {
+    Field::ALL
+        .iter()
+        .fold(text.to_owned(), |text, field| text.replace(&format!("`{}`", field.name()), &spell(*field)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn no_two_fields_share_a_name() {
+        let names: HashSet<&str> = Field::ALL.iter().map(|field| field.name()).collect();
+        assert_eq!(names.len(), Field::ALL.len());
+    }
+}

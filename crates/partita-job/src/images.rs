@@ -1,0 +1,119 @@
+//! The images of a data set: files that are decoded when they are needed, or pixels in memory.
+
+use crate::dataset::Note;
+use crate::error::{JobError, Result};
+use crate::field::Field;
+use partita_deep::DeepError;
+use partita_deep::images::{Images, Pixels};
+use partita_deep::nets::ImageShape;
+use std::borrow::Cow;
+use std::path::PathBuf;
+
+/// The images of a data set.
+pub(crate) enum Pictures {
+    /// Files, and the numbers of the images in use.
+    Files {
+        /// All images.
+        images: Images,
+        /// Those in use.
+        used: Vec<usize>,
+    },
+    /// Images of one shape, all in use.
+    Memory(Pixels),
+}
+
+impl Pictures {
+    /// Open files and folders; with `skip_bad` images that cannot be decoded are left out.
+    pub fn open(paths: &[PathBuf], skip_bad: bool) -> Result<(Self, Vec<Note>)> {
+        let (images, used, notes) = usable_images(paths, skip_bad)?;
+        Ok((Self::Files { images, used }, notes))
+    }
+
+    /// Number of images in use.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Files { used, .. } => used.len(),
+            Self::Memory(pixels) => pixels.len(),
+        }
+    }
+
+    /// Number of images, those included that are left out.
+    pub fn all(&self) -> usize {
+        match self {
+            Self::Files { images, .. } => images.len(),
+            Self::Memory(pixels) => pixels.len(),
+        }
+    }
+
+    /// Names of the images in use.
+    pub fn names(&self) -> Vec<String> {
+        match self {
+            Self::Files { images, used } => used.iter().map(|&row| images.name(row)).collect(),
+            Self::Memory(pixels) => (0..pixels.len()).map(|row| row.to_string()).collect(),
+        }
+    }
+
+    /// The labels of the images in use, out of those of all.
+    pub fn of_used(&self, labels: &[i64]) -> Vec<i64> {
+        match self {
+            Self::Files { used, .. } => used.iter().map(|&row| labels[row]).collect(),
+            Self::Memory(_) => labels.to_vec(),
+        }
+    }
+
+    /// Labels that came with the images.
+    pub fn labels(&self, k: usize) -> Option<Vec<i64>> {
+        match self {
+            Self::Files { images, .. } => Some(self.of_used(&images.labels(k)?)),
+            Self::Memory(_) => None,
+        }
+    }
+
+    /// Pixels to train on; with `size` each image is first made a square of that side.
+    pub fn pixels(&self, size: Option<usize>) -> Result<Cow<'_, Pixels>> {
+        match (self, size) {
+            (Self::Files { images, used }, size) => Ok(Cow::Owned(Pixels::load(images, used, size)?)),
+            (Self::Memory(pixels), None) => Ok(Cow::Borrowed(pixels)),
+            (Self::Memory(_), Some(_)) => {
+                let why = "for images in memory, which have one size already; leave it out";
+                Err(JobError::Idle { field: Field::Size, why })
+            }
+        }
+    }
+
+    /// Pixels for a network that takes images of this shape.
+    pub fn pixels_for(&self, shape: ImageShape) -> Result<Cow<'_, Pixels>> {
+        match self {
+            Self::Files { images, used } => Ok(Cow::Owned(Pixels::load_for(shape, images, used)?)),
+            Self::Memory(pixels) => Ok(Cow::Borrowed(pixels)),
+        }
+    }
+}
+
+/// Images from files and folders, with the numbers of those to use: all, or with `skip_bad` those that can be decoded, and a
+/// note for each of the others.
+///
+/// # Errors
+/// If a place holds no images, or none that can be used.
+pub fn usable_images(paths: &[PathBuf], skip_bad: bool) -> Result<(Images, Vec<usize>, Vec<Note>)> {
+    let images = Images::open(paths)?;
+    if !skip_bad {
+        let used = (0..images.len()).collect();
+        return Ok((images, used, Vec::new()));
+    }
+    let (used, bad) = images.survey();
+    let notes: Vec<Note> = bad.iter().map(skipped).collect();
+    if used.is_empty() {
+        let first = notes.first().map(|note| format!(" ({note})")).unwrap_or_default();
+        let problem = format!("none of the {} images can be used{first}", images.len());
+        return Err(JobError::file(Field::Data, problem));
+    }
+    Ok((images, used, notes))
+}
+
+fn skipped(problem: &DeepError) -> Note {
+    Note::Skipped(match problem {
+        DeepError::Image { name, problem } => format!("image {name}: {problem}"),
+        other => other.to_string(),
+    })
+}

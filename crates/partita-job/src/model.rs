@@ -1,0 +1,65 @@
+//! Models of any kind: which one a file holds, and reading and writing it.
+
+use crate::error::Result;
+use partita::linear::Model;
+use partita_data::model_file::ModelFile;
+use std::path::Path;
+
+#[cfg(feature = "deep")]
+use partita_deep::{device::Processor, train::DeepModel};
+
+/// A trained model with the options of its fit.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum AnyModel {
+    /// A linear model of rows.
+    Linear(Box<ModelFile>),
+    /// A network for images.
+    #[cfg(feature = "deep")]
+    Network(Box<DeepModel>),
+}
+
+impl AnyModel {
+    /// Read a model of any kind that this build knows.
+    ///
+    /// # Errors
+    /// If the file is no model, or one of a kind that this build does not know; the message says what it is instead.
+    pub fn read(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        #[cfg(feature = "deep")]
+        if DeepModel::is_one(path) {
+            return Ok(Self::Network(Box::new(DeepModel::read(path, Processor::Cpu.device()?)?)));
+        }
+        Ok(Self::Linear(Box::new(ModelFile::read(path)?)))
+    }
+
+    /// Write it, whole or not at all. The same model gives the same bytes.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
+        match self {
+            Self::Linear(file) => Ok(file.write(path)?),
+            #[cfg(feature = "deep")]
+            Self::Network(model) => Ok(model.write(path.as_ref())?),
+        }
+    }
+
+    /// Number of clusters.
+    pub fn k(&self) -> usize {
+        match self {
+            Self::Linear(file) => file.model.k(),
+            #[cfg(feature = "deep")]
+            Self::Network(model) => model.params.k,
+        }
+    }
+
+    /// The linear model, if it is one.
+    pub fn linear(&self) -> Option<&Model> {
+        match self {
+            Self::Linear(file) => Some(&file.model),
+            #[cfg(feature = "deep")]
+            Self::Network(_) => None,
+        }
+    }
+}

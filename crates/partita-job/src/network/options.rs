@@ -1,0 +1,65 @@
+//! A specification as options of the deep engine.
+
+use crate::error::{JobError, Result};
+use crate::field::Field;
+use crate::spec::{FitSpec, NetworkSpec};
+use partita_deep::augment::Augment;
+use partita_deep::losses::Vat;
+use partita_deep::nets::Net;
+use partita_deep::optimise::Pace;
+use partita_deep::train::{Aim, Params};
+
+/// The options of training.
+pub(super) fn params(spec: &FitSpec, network: &NetworkSpec) -> Result<Params> {
+    let (k, method) = (spec.clusters()?, &spec.method);
+    let defaults = Params::new(k, network.net.parse::<Net>()?);
+    let rate = method.learning_rate.unwrap_or(defaults.backbone.rate);
+    let aim = match network.iic {
+        Some(heads) => Aim::Iic { heads, over: network.over.unwrap_or(5 * k) },
+        None => Aim::Core {
+            loss: method.loss,
+            lambda: method.lambda.unwrap_or(method.loss.default_lambda()),
+            solver: method.solver(),
+            refresh: method.refresh,
+        },
+    };
+    Ok(Params {
+        aim,
+        prior: spec.prior.shares()?,
+        augment: network.augment.parse::<Augment>()?,
+        pairs: network.pairs_weight(),
+        disturb: network.vat_weight(),
+        vat: Vat { epsilon: network.vat_length, ..defaults.vat },
+        warm_up: network.warm_up,
+        epochs: method.epochs.unwrap_or(defaults.epochs),
+        batch: method.batch.unwrap_or(defaults.batch),
+        backbone: Pace { rate: if network.freeze { 0.0 } else { rate }, decay: network.weight_decay },
+        heads: Pace { rate: network.head_rate.unwrap_or(rate), decay: network.weight_decay },
+        seed: spec.seed,
+        ..defaults
+    })
+}
+
+/// The epochs of the stages of SCAN, if it was asked for.
+pub(super) fn stages(network: &NetworkSpec) -> Result<Option<[usize; 3]>> {
+    let Some(epochs) = &network.scan else { return Ok(None) };
+    match epochs[..] {
+        [a, b, c] => Ok(Some([a, b, c])),
+        _ => {
+            let problem = "`scan` takes the epochs of its three stages, such as 100,30,10";
+            Err(JobError::refused(Field::Scan, problem))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_are_those_of_the_engine() {
+        let network = NetworkSpec::new("mlp");
+        let found = params(&FitSpec::new(10), &network).unwrap();
+        assert_eq!(found, Params::new(10, Net::Mlp));
+    }
+}

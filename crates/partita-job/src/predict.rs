@@ -1,0 +1,139 @@
+//! Assigning rows to the clusters of a model of any kind, block by block.
+
+use crate::dataset::Dataset;
+use crate::error::{JobError, Result};
+use crate::model::AnyModel;
+use crate::sizes::SizeSpec;
+use partita::linear::Model;
+use partita::report::{Flow, Observer, Progress};
+use partita::rows::Csr;
+use partita::rows::Rows;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Predictions for some rows that follow each other.
+#[derive(Debug, Clone, Copy)]
+pub struct Block<'a> {
+    /// The first row.
+    pub start: usize,
+    /// Clusters.
+    pub k: usize,
+    /// The cluster of each row.
+    pub labels: &'a [u32],
+    /// Probabilities of all clusters, row after row.
+    pub proba: &'a [f32],
+}
+
+impl<'a> Block<'a> {
+    /// The probability of each row's cluster.
+    pub fn confidence(self) -> impl Iterator<Item = f32> + 'a {
+        self.proba.chunks_exact(self.k).zip(self.labels).map(|(p, &label)| p[label as usize])
+    }
+}
+
+/// Assign rows to the clusters of a model, and hand them over block by block, in order. If sizes are asked for, the labels are
+/// the likeliest that have them.
+///
+/// # Errors
+/// If the rows are not like those of the model, the sizes cannot be had, `each` fails, or the observer stops the work.
+pub fn predict_each(
+    model: &AnyModel,
+    dataset: &Dataset<'_>,
+    sizes: &SizeSpec,
+    observer: &dyn Observer,
+    each: impl FnMut(Block<'_>) -> Result<()>,
+) -> Result<()> {
+    sizes.check()?;
+    match model {
+        AnyModel::Linear(file) => {
+            file.model.check_widths(&dataset.widths())?;
+            let rows = dataset.rows()?;
+            let rows = Watched { rows: &rows, observer, seen: AtomicUsize::new(0) };
+            let labels = sizes.assign(&file.model, &rows)?.map(|found| found.labels);
+            over_rows(&file.model, &rows, labels.as_deref(), each)
+        }
+        #[cfg(feature = "deep")]
+        AnyModel::Network(model) => crate::network::predict(model, dataset, sizes, observer, each),
+    }
+}
+
+/// The predictions of a linear model; `labels` take the place of the most probable ones.
+pub(crate) fn over_rows(
+    model: &Model,
+    rows: &dyn Rows,
+    labels: Option<&[u32]>,
+    mut each: impl FnMut(Block<'_>) -> Result<()>,
+) -> Result<()> {
+    let mut failed = None;
+    let done = model.predict_each(rows, |found| {
+        let labels = labels.map_or(&*found.labels, |all| &all[found.start..][..found.labels.len()]);
+        let block = Block { start: found.start, k: model.k(), labels, proba: &found.proba };
+        each(block).map_err(|error| {
+            failed = Some(error);
+            partita::Error::Interrupted
+        })
+    });
+    match (failed, done) {
+        (Some(error), _) => Err(error),
+        (None, done) => Ok(done?),
+    }
+}
+
+/// Rows that tell an observer how far they were read, and that stop being readable when it asks to stop.
+struct Watched<'a> {
+    rows: &'a dyn Rows,
+    observer: &'a dyn Observer,
+    /// Rows up to the last that was read.
+    seen: AtomicUsize,
+}
+
+impl Watched<'_> {
+    fn saw(&self, end: usize) -> partita::Result<()> {
+        let seen = self.seen.fetch_max(end, Ordering::Relaxed).max(end);
+        let done = seen as f64 / self.rows.n().max(1) as f64;
+        match self.observer.progress(Progress { stage: "predicting", done, loss: None }) {
+            Flow::Continue => Ok(()),
+            Flow::Stop => Err(partita::Error::Interrupted),
+        }
+    }
+}
+
+impl Rows for Watched<'_> {
+    fn n(&self) -> usize {
+        self.rows.n()
+    }
+    fn m(&self) -> usize {
+        self.rows.m()
+    }
+    fn read(&self, start: usize, out: &mut [f32]) -> partita::Result<()> {
+        self.saw(start + out.len() / self.m().max(1))?;
+        self.rows.read(start, out)
+    }
+    fn gather(&self, rows: &[usize], out: &mut [f32]) -> partita::Result<()> {
+        self.saw(0)?;
+        self.rows.gather(rows, out)
+    }
+    fn release(&self) {
+        self.rows.release();
+    }
+    fn sparse(&self) -> Option<&Csr<'_>> {
+        self.rows.sparse()
+    }
+}
+
+/// The cluster of each row.
+///
+/// # Errors
+/// As [`predict_each`].
+pub fn predict(
+    model: &AnyModel,
+    dataset: &Dataset<'_>,
+    sizes: &SizeSpec,
+    observer: &dyn Observer,
+) -> Result<Vec<u32>> {
+    let mut labels = Vec::with_capacity(dataset.n());
+    predict_each(model, dataset, sizes, observer, |block| {
+        labels.extend(block.labels);
+        Ok::<(), JobError>(())
+    })?;
+    Ok(labels)
+}

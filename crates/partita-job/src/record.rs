@@ -1,0 +1,152 @@
+//! What came of a job: one record for either engine.
+
+use crate::model::AnyModel;
+use crate::sizes::Balanced;
+use partita::linear::Ailment;
+use partita::linear::{Fit, Params, Restart};
+use partita::metrics::Scores;
+use partita::report::StopReason;
+use partita_data::model_file::ModelFile;
+use serde::Serialize;
+
+/// A fit: its model, its labels, and all that is known about it. As JSON it is one flat object without the model and the labels.
+#[derive(Debug, Serialize)]
+pub struct Record {
+    /// Rows.
+    pub n: usize,
+    /// Clusters.
+    pub k: usize,
+    /// Rows in each cluster.
+    pub cluster_sizes: Vec<usize>,
+    /// mean H(σ): 0 when every row is decided.
+    pub decisiveness: f64,
+    /// Clusters that are not alive.
+    pub ailments: Vec<Ailment>,
+    /// What to change, if clusters are lost; names of fields stand between backticks, for [`crate::spelled`].
+    pub advice: Option<String>,
+    /// Agreement with the true labels.
+    pub metrics: Option<Scores>,
+    /// How labels were given the sizes that were asked for.
+    pub balance: Option<Balanced>,
+    /// Seconds from the first read to the last label.
+    pub seconds: f64,
+    /// Threads that worked.
+    pub threads: usize,
+    /// What one engine alone has to tell.
+    #[serde(flatten)]
+    pub details: Details,
+    /// The cluster of each row.
+    #[serde(skip)]
+    pub labels: Vec<u32>,
+    /// Probabilities of the clusters, row after row, where the engine has them at hand.
+    #[serde(skip)]
+    pub proba: Option<Vec<f32>>,
+    /// The model.
+    #[serde(skip)]
+    pub model: AnyModel,
+}
+
+/// What one engine alone has to tell.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub enum Details {
+    /// The linear engine.
+    Linear(Box<LinearDetails>),
+    /// A network.
+    #[cfg(feature = "deep")]
+    Network(Box<NetworkDetails>),
+}
+
+/// What the linear engine has to tell. The fields are those of [`partita::linear::Report`].
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LinearDetails {
+    /// Features.
+    pub m: usize,
+    /// The prior u over the sizes, as given or as estimated.
+    pub prior: Vec<f64>,
+    /// Loss of the chosen restart, norm included.
+    pub loss: f64,
+    /// KL(u‖σ̄): 0 when clusters are as large as the prior says.
+    pub fairness: f64,
+    /// Smallest lead of the winning logit over the second, over ‖W‖.
+    pub margin: f64,
+    /// Median of that lead.
+    pub median_margin: f64,
+    /// Loss of each restart.
+    pub restarts: Vec<Restart>,
+    /// Mean adjusted Rand index between the labelings of the restarts.
+    pub agreement: f64,
+    /// Rows on which restarts were compared.
+    pub judged_rows: usize,
+    /// Steps of the search.
+    pub steps: usize,
+    /// Steps that the chosen restart made in all.
+    pub iterations: usize,
+    /// Rows of a batch.
+    pub batch: usize,
+    /// Why training stopped.
+    pub stop: StopReason,
+    /// Mean batch loss of the chosen restart in each epoch.
+    pub trace: Vec<f64>,
+    /// The options of the fit.
+    pub params: Params,
+}
+
+/// What a network has to tell.
+#[cfg(feature = "deep")]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct NetworkDetails {
+    /// The losses of each epoch.
+    pub epochs: Vec<partita_deep::train::Epoch>,
+    /// The options of the training.
+    pub params: partita_deep::train::Params,
+}
+
+impl Record {
+    /// The details of the linear engine, if it made the record.
+    pub fn linear(&self) -> Option<&LinearDetails> {
+        match &self.details {
+            Details::Linear(details) => Some(details),
+            #[cfg(feature = "deep")]
+            Details::Network(_) => None,
+        }
+    }
+
+    /// A fit of the linear engine with the options `params`; its model is kept with the options `stored`.
+    pub(crate) fn of_linear(found: Fit, params: Params, stored: Params) -> Self {
+        let Fit { model, labels, report } = found;
+        let details = LinearDetails {
+            m: report.m,
+            prior: report.prior,
+            loss: report.loss,
+            fairness: report.fairness,
+            margin: report.margin,
+            median_margin: report.median_margin,
+            restarts: report.restarts,
+            agreement: report.agreement,
+            judged_rows: report.judged_rows,
+            steps: report.steps,
+            iterations: report.iterations,
+            batch: report.batch,
+            stop: report.stop,
+            trace: report.trace,
+            params,
+        };
+        Self {
+            n: report.n,
+            k: report.k,
+            cluster_sizes: report.cluster_sizes,
+            decisiveness: report.decisiveness,
+            ailments: report.ailments,
+            advice: report.advice,
+            metrics: None,
+            balance: None,
+            seconds: report.seconds,
+            threads: rayon::current_num_threads(),
+            details: Details::Linear(Box::new(details)),
+            labels,
+            proba: None,
+            model: AnyModel::Linear(Box::new(ModelFile::new(model, stored))),
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! What a job may use, and where it keeps what it needs to go on: nothing here changes the result.
+
+use crate::error::{JobError, Result};
+use crate::field::Field;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// Memory for rows, if nothing else is said: 1 GiB.
+pub const MEMORY: usize = 1 << 30;
+
+/// What a job may use.
+///
+/// ```
+/// let resources = partita_job::Resources { threads: Some(1), ..Default::default() };
+/// assert_eq!(resources.on_threads(|| 6 * 7)?, 42);
+/// # Ok::<(), partita_job::JobError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Resources {
+    /// Threads; all cores if absent.
+    pub threads: Option<usize>,
+    /// Bytes of rows that may be held in memory; larger data is read again, batch by batch.
+    pub memory: usize,
+    /// Where the state of training is kept, to go on from it.
+    pub checkpoint: Option<PathBuf>,
+    /// Go on from the checkpoint, if it is there.
+    pub resume: bool,
+    /// The processor of a network: cpu, wgpu or cuda. Only on the first is the result the same bit by bit.
+    pub device: String,
+    /// A file that grows by a line of JSON with every epoch of a network.
+    pub metrics: Option<PathBuf>,
+}
+
+impl Default for Resources {
+    fn default() -> Self {
+        Self {
+            threads: None,
+            memory: MEMORY,
+            checkpoint: None,
+            resume: false,
+            device: Self::CPU.to_owned(),
+            metrics: None,
+        }
+    }
+}
+
+impl Resources {
+    /// The processor that is always there.
+    pub const CPU: &'static str = "cpu";
+
+    /// Run `work` on as many threads as it may use.
+    ///
+    /// # Errors
+    /// If there are none, or they cannot be started.
+    pub fn on_threads<R: Send>(&self, work: impl FnOnce() -> R + Send) -> Result<R> {
+        if self.threads == Some(0) {
+            let problem = "cannot work; give at least 1".to_owned();
+            return Err(JobError::Value { field: Field::Threads, value: "0".to_owned(), problem });
+        }
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads.unwrap_or(0)).build();
+        Ok(pool.map_err(JobError::Threads)?.install(work))
+    }
+}

@@ -1,0 +1,155 @@
+//! Running a job: the rules of a fit between a specification and a record.
+
+use crate::dataset::Dataset;
+use crate::error::Result;
+use crate::given::Given;
+use crate::record::Record;
+use crate::resources::Resources;
+use crate::sizes::{Balanced, SizeSpec};
+use crate::spec::{FitSpec, PriorSpec};
+use partita::linear::{Fit, Input, Model, Params, Prior, fit};
+use partita::metrics::scores;
+use partita::report::Observer;
+use partita::rows::Rows;
+use partita_data::model_file::ModelFile;
+
+/// Cluster a data set as a specification says.
+///
+/// ```
+/// use partita::report::Silent;
+/// use partita_data::{Features, synth::gaussian_mixture};
+/// use partita_job::{Dataset, FitSpec, Given, Part, Resources, run};
+/// use std::sync::Arc;
+/// let rows = Features::from_vec(gaussian_mixture(&[20, 20, 20], 2, 12.0, 1).0, 2)?;
+/// let dataset = Dataset::new(vec![Part::new(Arc::new(rows))])?;
+/// let record = run(&FitSpec::new(3), &dataset, &Given::default(), &Resources::default(), &Silent)?;
+/// assert_eq!(record.cluster_sizes, [20, 20, 20]);
+/// # Ok::<(), partita_job::JobError>(())
+/// ```
+///
+/// # Errors
+/// If the specification, the data or what is given beside it cannot be used, or the observer stops the work.
+pub fn run(
+    spec: &FitSpec,
+    dataset: &Dataset<'_>,
+    given: &Given<'_>,
+    resources: &Resources,
+    observer: &dyn Observer,
+) -> Result<Record> {
+    spec.check(resources)?;
+    given.check(spec, dataset)?;
+    #[cfg(feature = "deep")]
+    if let Some(network) = &spec.network {
+        return crate::network::run(spec, network, dataset, given, resources, observer);
+    }
+    let params = params(spec, dataset.n())?;
+    let like = given.like.as_deref();
+    let start = like.filter(|model| model.k() == params.k);
+    let task = Task { stored: params.clone(), params, start, like, sizes: spec.sizes };
+    task.run(dataset, given, resources, observer)
+}
+
+/// Go on training a model with more rows, for so many passes over them; clusters keep their numbers.
+///
+/// The options of the first fit stay with the model: they say how it was made, and serve the next time.
+///
+/// # Errors
+/// As [`run`], or if the rows are not like those of the model.
+pub fn continue_model(
+    old: &ModelFile,
+    epochs: usize,
+    dataset: &Dataset<'_>,
+    given: &Given<'_>,
+    resources: &Resources,
+    observer: &dyn Observer,
+) -> Result<Record> {
+    given.check(&FitSpec::default(), dataset)?;
+    let prior = Prior::Given(old.model.shares());
+    let params = Params { restarts: 1, epochs: Some(epochs), prior, ..old.params.clone() };
+    let model = Some(&old.model);
+    let task =
+        Task { stored: old.params.clone(), params, start: model, like: model, sizes: SizeSpec::default() };
+    task.run(dataset, given, resources, observer)
+}
+
+/// The options of the linear engine for `n` rows.
+pub(crate) fn params(spec: &FitSpec, n: usize) -> Result<Params> {
+    let (k, method) = (spec.clusters()?, &spec.method);
+    let limited = spec.sizes.prior(n, k)?;
+    let prior = match (&spec.prior, spec.prior.shares()?) {
+        (_, Some(shares)) => Prior::Given(shares),
+        (PriorSpec::Auto, None) => limited.unwrap_or(Prior::unknown(k)),
+        (_, None) => limited.unwrap_or_default(),
+    };
+    Ok(Params {
+        loss: method.loss,
+        lambda: method.lambda,
+        gamma: method.gamma,
+        prior,
+        prepare: method.prepare,
+        dims: method.dims,
+        init: method.init,
+        restarts: spec.restarts,
+        seed: spec.seed,
+        epochs: method.epochs,
+        batch: method.batch,
+        solver: method.solver(),
+        refresh: method.refresh,
+        optimiser: method.optimiser(),
+        learning_rate: method.learning_rate,
+        polish: method.polish,
+        ..Params::new(k)
+    })
+}
+
+/// A fit of the linear engine.
+struct Task<'a> {
+    params: Params,
+    /// The options that the model keeps.
+    stored: Params,
+    /// Where training starts.
+    start: Option<&'a Model>,
+    /// The model whose numbers the clusters get, unless known labels name them.
+    like: Option<&'a Model>,
+    sizes: SizeSpec,
+}
+
+impl Task<'_> {
+    fn run(
+        self,
+        dataset: &Dataset<'_>,
+        given: &Given<'_>,
+        resources: &Resources,
+        observer: &dyn Observer,
+    ) -> Result<Record> {
+        let rows = dataset.rows()?;
+        let input = Input {
+            widths: dataset.widths(),
+            weights: given.weights.as_deref(),
+            known: given.known.as_deref(),
+            warm_start: self.start,
+            memory: resources.memory,
+            ..Input::new(&rows)
+        };
+        resources.on_threads(|| {
+            let mut found = fit(&input, &self.params, observer)?;
+            found.report.stop.not_interrupted()?;
+            if let Some(like) = self.like.filter(|_| !input.names_clusters()) {
+                found.number_like(like, &rows)?;
+            }
+            let balance = balance(self.sizes, &mut found, &rows)?;
+            let metrics = given.truth.as_deref().map(|truth| scores(truth, &found.labels)).transpose()?;
+            Ok(Record { metrics, balance, ..Record::of_linear(found, self.params, self.stored) })
+        })?
+    }
+}
+
+/// Replace the labels by those of the sizes that were asked for, if any were.
+fn balance(sizes: SizeSpec, found: &mut Fit, rows: &dyn Rows) -> Result<Option<Balanced>> {
+    let Some(assignment) = sizes.assign(&found.model, rows)? else { return Ok(None) };
+    let moved = found.labels.iter().zip(&assignment.labels).filter(|(a, b)| a != b).count();
+    found.labels = assignment.labels;
+    found.report.cluster_sizes.fill(0);
+    found.labels.iter().for_each(|l| found.report.cluster_sizes[*l as usize] += 1);
+    Ok(Some(Balanced { moved, gap: assignment.balanced.gap / rows.n() as f64 }))
+}

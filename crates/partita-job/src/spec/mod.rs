@@ -1,0 +1,166 @@
+//! What a fit is asked to do: one serialisable, versioned struct that every door fills.
+
+mod file;
+mod idle;
+mod method;
+mod network;
+mod prior;
+
+#[cfg(feature = "deep")]
+pub(crate) use idle::refuse_for_images;
+pub use method::{MethodSpec, OptimiserKind};
+pub use network::NetworkSpec;
+pub use prior::PriorSpec;
+
+use crate::error::{JobError, Result};
+use crate::field::Field;
+use crate::resources::Resources;
+use crate::sizes::SizeSpec;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// Version of the layout of a specification, raised when an older reader would misread it.
+pub const VERSION: u32 = 1;
+/// Independent starts of a fit, if nothing else is said.
+pub const RESTARTS: usize = 8;
+/// Most starts of a fit. All are in memory together, so that a slip of the finger would fill it.
+pub const MOST_RESTARTS: usize = 10_000;
+
+/// Everything that decides the result of a fit. Every field has a default, so that `{}` is a specification; only the number of
+/// clusters must be said before it can run.
+///
+/// What does not change the result stands in [`Resources`].
+///
+/// ```
+/// use partita_job::FitSpec;
+/// let spec = FitSpec::from_json(r#"{ "k": 10, "seed": 3, "method": { "loss": "mi" } }"#)?;
+/// assert_eq!((spec.clusters()?, spec.seed, spec.restarts), (10, 3, 8));
+/// assert_eq!(FitSpec::from_json(&spec.to_json())?, spec);
+/// # Ok::<(), partita_job::JobError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FitSpec {
+    /// Version of this layout.
+    pub version: u32,
+    /// Where the rows are.
+    pub data: DataSpec,
+    /// Number of clusters K.
+    pub k: Option<usize>,
+    /// Seed of all random choices: the same seed gives the same bits.
+    pub seed: u64,
+    /// Independent starts, trained together; the one with the lowest loss is kept.
+    pub restarts: usize,
+    /// Expected sizes of the clusters.
+    pub prior: PriorSpec,
+    /// Sizes that are guaranteed.
+    pub sizes: SizeSpec,
+    /// A file of labels that are known for some rows, −1 or empty for the others.
+    pub known: Option<PathBuf>,
+    /// A file with the weight of each row.
+    pub weights: Option<PathBuf>,
+    /// A file of true labels, only to report how well they agree; they never influence the fit.
+    pub truth: Option<PathBuf>,
+    /// A model whose cluster numbers are kept: the fit starts from it if it has as many clusters, and the result is matched to it
+    /// unless known labels name the clusters.
+    pub like: Option<PathBuf>,
+    /// Options of the method.
+    pub method: MethodSpec,
+    /// A network to train on images, instead of a linear model of rows.
+    pub network: Option<NetworkSpec>,
+}
+
+impl Default for FitSpec {
+    fn default() -> Self {
+        Self {
+            version: VERSION,
+            data: DataSpec::default(),
+            k: None,
+            seed: 0,
+            restarts: RESTARTS,
+            prior: PriorSpec::default(),
+            sizes: SizeSpec::default(),
+            known: None,
+            weights: None,
+            truth: None,
+            like: None,
+            method: MethodSpec::default(),
+            network: None,
+        }
+    }
+}
+
+/// Files of the same rows, and which part of them is meant.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DataSpec {
+    /// Feature files of the same rows, side by side; or images, one after another.
+    pub paths: Vec<PathBuf>,
+    /// Array of an `.npz` or tensor of a `.safetensors` file.
+    pub array: Option<String>,
+    /// Feature columns of a table, by name or number from 1; all that hold numbers if there are none.
+    pub columns: Vec<String>,
+    /// Column of a table that names the rows.
+    pub id_column: Option<String>,
+}
+
+impl DataSpec {
+    /// All of these files.
+    pub fn new<P: Into<PathBuf>>(paths: impl IntoIterator<Item = P>) -> Self {
+        Self { paths: paths.into_iter().map(Into::into).collect(), ..Self::default() }
+    }
+}
+
+impl FitSpec {
+    /// `k` clusters, and defaults.
+    pub fn new(k: usize) -> Self {
+        Self { k: Some(k), ..Self::default() }
+    }
+
+    /// The number of clusters.
+    ///
+    /// # Errors
+    /// If it was not said.
+    pub fn clusters(&self) -> Result<usize> {
+        self.k.ok_or(JobError::Missing { field: Field::K })
+    }
+
+    /// All files that a fit reads, but for the model of `like`, which the new one may replace.
+    pub fn inputs(&self) -> Vec<&Path> {
+        let beside = [&self.truth, &self.known, &self.weights].into_iter().filter_map(Option::as_deref);
+        let start = self.network.as_ref().and_then(|network| network.init_weights.as_deref());
+        let paths = self.data.paths.iter().map(PathBuf::as_path);
+        paths.chain(beside).chain(self.prior.file()).chain(start).collect()
+    }
+
+    /// Refuse what cannot work whatever the data: no number of clusters, fields that would be ignored beside others.
+    ///
+    /// # Errors
+    /// The first such field.
+    pub fn check(&self, resources: &Resources) -> Result<()> {
+        if self.version > VERSION {
+            let problem = format!(
+                "the specification has version {}, and this program knows those up to {VERSION}; use a newer program",
+                self.version
+            );
+            return Err(JobError::refused(None, problem));
+        }
+        self.clusters()?;
+        if self.restarts > MOST_RESTARTS {
+            let problem = format!("is too many; at most {MOST_RESTARTS} starts are trained together");
+            return Err(JobError::Value {
+                field: Field::Restarts,
+                value: self.restarts.to_string(),
+                problem,
+            });
+        }
+        self.sizes.check()?;
+        match &self.network {
+            Some(network) => idle::refuse_for_network(self, network, resources),
+            None => idle::refuse_for_linear(self, resources),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
