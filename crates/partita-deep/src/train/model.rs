@@ -10,10 +10,14 @@ use burn::module::Module;
 use burn::tensor::{Device, Tensor, TensorData, activation::softmax};
 use partita::report::{Flow, Observer, Progress};
 use partita_data::safetensors_io::{TensorFile, Values};
+use partita_data::versions::Origin;
 use rayon::prelude::*;
 use std::path::Path;
 
+/// Version of the layout, raised when an older reader would misread it.
 const FORMAT: &str = "partita-deep-1";
+/// What the layouts of all versions begin with.
+const FAMILY: &str = "partita-deep-";
 /// Images predicted at once, at most.
 const BATCH: usize = 256;
 
@@ -112,12 +116,14 @@ impl DeepModel {
         save(&self.net.backbone, self.params.net, path)
     }
 
-    /// Whether a file is such a model, by its metadata.
+    /// Whether a file is such a model, of any version, by its metadata.
     pub fn is_one(path: &Path) -> bool {
-        TensorFile::read(path).is_ok_and(|file| file.metadata.get("format").is_some_and(|f| f == FORMAT))
+        let ours = |file: TensorFile| file.metadata.get("format").is_some_and(|f| f.starts_with(FAMILY));
+        TensorFile::read(path).is_ok_and(ours)
     }
 
-    /// Read a model.
+    /// Read a model. Options that an older version did not write yet get their defaults; what only a newer version
+    /// knows is refused by name.
     pub fn read(path: &Path, device: Device) -> Result<Self> {
         let file = TensorFile::read(path)?;
         let broken = || {
@@ -127,10 +133,16 @@ impl DeepModel {
             ))
         };
         let text = |key: &str| file.metadata.get(key).ok_or_else(broken);
-        if text("format")? != FORMAT {
+        let format = text("format")?;
+        if !format.starts_with(FAMILY) {
             return Err(broken());
         }
-        let params: Params = serde_json::from_str(text("params")?).map_err(|_| broken())?;
+        // Models of the first version do not say which one that is.
+        let version = file.metadata.get("version").map(String::as_str);
+        let origin = Origin { path, kind: "network model", version };
+        origin.check_format(format, FORMAT)?;
+        let stored = origin.options(text("params")?)?;
+        let params = stored.fill(&Params::new(stored.need("k")?, stored.need("net")?))?;
         let (shape, head, (mean, deviation)): (ImageShape, usize, _) =
             serde_json::from_str(text("about")?).map_err(|_| broken())?;
         // Heads with K clusters, each of which is in the file.
