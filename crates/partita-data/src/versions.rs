@@ -115,31 +115,41 @@ impl StoredOptions<'_> {
         let Ok(Value::Object(defaults)) = serde_json::to_value(defaults) else {
             return Err(self.origin.corrupt("its options have no names".to_owned()));
         };
-        let filled = |stored: &Map<String, Value>| -> Option<T> {
-            let mut all = defaults.clone();
-            all.extend(stored.iter().map(|(key, value)| (key.clone(), value.clone())));
-            let options = serde_json::from_value(Value::Object(all)).ok()?;
-            // What is read without being understood is not there when it is written again.
-            holds(&serde_json::to_value(&options).ok()?, stored).then_some(options)
-        };
-        if let Some(options) = filled(&self.entries) {
-            return Ok(options);
+        match filled(&defaults, &self.entries) {
+            Some(options) => Ok(options),
+            None => Err(self.refuse::<T>(&defaults)),
         }
+    }
+
+    /// The error that names what this version does not know.
+    fn refuse<T: Serialize + DeserializeOwned>(&self, defaults: &Map<String, Value>) -> DataError {
         // Each alone on top of the defaults shows which of them it is.
-        let alone = |(key, value): &(&String, &Value)| {
-            filled(&Map::from_iter([((*key).clone(), (*value).clone())])).is_none()
+        let bad = |(key, value): &(&String, &Value)| {
+            let alone = Map::from_iter([((*key).clone(), (*value).clone())]);
+            filled::<T>(defaults, &alone).is_none()
         };
-        let name = |(key, value): (&String, &Value)| match defaults.contains_key(key) {
-            true => shown(key, value),
-            false => format!("`{key}`"),
+        let name = |(key, value): (&String, &Value)| {
+            if defaults.contains_key(key) { shown(key, value) } else { format!("`{key}`") }
         };
-        let unknown: Vec<String> = self.entries.iter().filter(alone).take(NAMED).map(name).collect();
-        Err(if unknown.is_empty() {
+        let unknown: Vec<String> = self.entries.iter().filter(bad).take(NAMED).map(name).collect();
+        if unknown.is_empty() {
             self.origin.corrupt("its options do not go together".to_owned())
         } else {
             self.origin.unknown(unknown.join(", "))
-        })
+        }
     }
+}
+
+/// Options with defaults for what is not stored, if all that is stored is known.
+fn filled<T: Serialize + DeserializeOwned>(
+    defaults: &Map<String, Value>,
+    stored: &Map<String, Value>,
+) -> Option<T> {
+    let mut all = defaults.clone();
+    all.extend(stored.iter().map(|(key, value)| (key.clone(), value.clone())));
+    let options = serde_json::from_value(Value::Object(all)).ok()?;
+    // What is read without being understood is not there when it is written again.
+    holds(&serde_json::to_value(&options).ok()?, stored).then_some(options)
 }
 
 /// Whether everything with a name in `stored` has that name in `written` too.
