@@ -61,6 +61,19 @@ pub enum DataError {
         /// What to do with it.
         advice: &'static str,
     },
+    /// A file of a later version of Partita, with something that this one does not know.
+    #[error(
+        "{} was written by {written_by}, which knows {what}; this is version {}: update Partita",
+        path.display(), env!("CARGO_PKG_VERSION")
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// The version that wrote it, as far as the file says.
+        written_by: String,
+        /// What this version does not know.
+        what: String,
+    },
     /// The content contradicts itself or its format.
     #[error("{} is not a valid {format} file: {problem}; write or fetch the file again", path.display())]
     Corrupt {

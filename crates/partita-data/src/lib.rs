@@ -7,6 +7,7 @@
 //! - [`Labels`], [`read_labels`], [`read_vector`]: what may come beside them.
 //! - [`AtomicFile`], [`NpyWriter`], the `write_…` functions and [`safetensors_io`]: results, written whole or not at
 //!   all.
+//! - [`model_file`], [`versions`]: models, and files of other versions of Partita.
 //! - [`synth`], [`digits`]: data for tests and first steps.
 
 mod arrays;
@@ -34,6 +35,7 @@ mod stream;
 pub mod synth;
 mod table;
 mod vector;
+pub mod versions;
 mod write;
 
 pub use digits::{DIGITS_FEATURES, DIGITS_ROWS, digits};

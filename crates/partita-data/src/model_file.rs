@@ -2,13 +2,19 @@
 
 use crate::error::{DataError, Result};
 use crate::safetensors_io::{Tensor, TensorFile, Values};
+use crate::versions::Origin;
 use partita::linear::{Model, Params};
 use partita::prepare::View;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Version of the layout, raised when an older reader would misread it.
 const FORMAT: &str = "partita-linear-1";
+
+/// Tensors by name.
+type Tensors = BTreeMap<String, Tensor>;
 
 /// A model with the options it was fitted with.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,64 +68,82 @@ impl ModelFile {
         file.write(path)
     }
 
-    /// Read from `path`, checking that all parts fit together.
+    /// Read from `path`, checking that all parts fit together. Options that an older version did not write yet get
+    /// their defaults; what only a newer version knows is refused by name.
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let mut file = TensorFile::read(path)?;
-        let corrupt = |problem: String| DataError::corrupt(path, "Partita model", problem);
-        let other = |what, advice| DataError::OtherModel { path: path.to_owned(), what, advice };
-        match file.metadata.get("format") {
-            Some(format) if format == FORMAT => {}
-            Some(format) if format.starts_with("partita-deep-") => {
-                let advice = "only `partita predict` takes it, with images, if built with the feature `deep`";
-                return Err(other("the model of a network", advice));
-            }
-            Some(format) if format.starts_with("partita-checkpoint-") => {
-                let advice = "end the run with `partita fit --resume`, and use its model";
-                return Err(other("the checkpoint of a run", advice));
-            }
-            Some(format) => {
-                return Err(corrupt(format!("its format is {format}; this version reads {FORMAT}")));
-            }
-            None => {
-                return Err(corrupt("it has no `format` entry; was it written by `partita fit`?".to_owned()));
-            }
-        }
+        let TensorFile { tensors, metadata } = TensorFile::read(path)?;
+        let version = metadata.get("version").map(String::as_str);
+        let origin = Origin { path, kind: "Partita model", version };
+        check_format(metadata.get("format").map(String::as_str), &origin)?;
         let text = |key: &str| {
-            file.metadata.get(key).cloned().ok_or_else(|| corrupt(format!("its `{key}` entry is missing")))
+            let found = metadata.get(key);
+            found.ok_or_else(|| origin.corrupt(format!("its `{key}` entry is missing")))
         };
-        let records: Vec<ViewRecord> =
-            serde_json::from_str(&text("views")?).map_err(|e| corrupt(format!("views: {e}")))?;
-        let params: Params =
-            serde_json::from_str(&text("params")?).map_err(|e| corrupt(format!("params: {e}")))?;
-        let version = text("version")?;
-        let m = records.iter().try_fold(0usize, |m, v| m.checked_add(v.width)).unwrap_or(usize::MAX);
-        let mut take = |name: &str, shape: &[usize]| match file.tensors.remove(name) {
+        let version = text("version")?.clone();
+        let views = views(text("views")?, &origin)?;
+        let stored = origin.options(text("params")?)?;
+        let params = stored.fill(&Params::new(stored.need("k")?))?;
+        let model = model(tensors, views, params.k, &origin)?;
+        Ok(Self { model, params, version })
+    }
+}
+
+/// Refuse all but linear models of this layout.
+fn check_format(found: Option<&str>, origin: &Origin<'_>) -> Result<()> {
+    let other = |what, advice| DataError::OtherModel { path: origin.path.to_owned(), what, advice };
+    match found {
+        Some(format) if format.starts_with("partita-deep-") => {
+            let advice = "only `partita predict` takes it, with images, if built with the feature `deep`";
+            Err(other("the model of a network", advice))
+        }
+        Some(format) if format.starts_with("partita-checkpoint-") => {
+            let advice = "end the run with `partita fit --resume`, and use its model";
+            Err(other("the checkpoint of a run", advice))
+        }
+        Some(format) => origin.check_format(format, FORMAT),
+        None => Err(origin.corrupt("it has no `format` entry; was it written by `partita fit`?".to_owned())),
+    }
+}
+
+/// The views; one with a part that this version does not know would give other predictions.
+fn views(text: &str, origin: &Origin<'_>) -> Result<Vec<ViewRecord>> {
+    let views: Vec<Value> = serde_json::from_str(text).map_err(|e| origin.corrupt(format!("views: {e}")))?;
+    let known = ["width", "centred", "normalise"];
+    let mut parts = views.iter().filter_map(Value::as_object).flat_map(Map::keys);
+    if let Some(part) = parts.find(|part| !known.contains(&part.as_str())) {
+        return Err(origin.unknown(format!("views with `{part}`")));
+    }
+    let view = |view| serde_json::from_value(view).map_err(|e| origin.corrupt(format!("views: {e}")));
+    views.into_iter().map(view).collect()
+}
+
+/// The model of `k` clusters from its tensors.
+fn model(mut tensors: Tensors, records: Vec<ViewRecord>, k: usize, origin: &Origin<'_>) -> Result<Model> {
+    let mut take =
+        |name: &str, shape: &[usize]| match tensors.remove(name) {
             Some(Tensor { shape: found, values: Values::F32(values) }) if found == shape => Ok(values),
-            Some(t) => {
-                Err(corrupt(format!("tensor `{name}` has shape {:?}; {shape:?} of f32 is needed", t.shape)))
-            }
-            None => Err(corrupt(format!("tensor `{name}` is missing"))),
+            Some(t) => Err(origin
+                .corrupt(format!("tensor `{name}` has shape {:?}; {shape:?} of f32 is needed", t.shape))),
+            None => Err(origin.corrupt(format!("tensor `{name}` is missing"))),
         };
-        let weight = take("weight", &[params.k, m])?;
-        let bias = take("bias", &[params.k])?;
-        let average = take("average", &[m])?;
-        let prior = take("prior", &[params.k])?;
-        let mut views = Vec::with_capacity(records.len());
-        for (i, ViewRecord { width, centred, normalise }) in records.into_iter().enumerate() {
-            let name = format!("centre.{i}");
-            let centre = if centred { take(&name, &[width])? } else { Vec::new() };
-            views.push(View { width, centre, normalise });
-        }
-        if params.k < 2 || m == 0 {
-            return Err(corrupt(format!("a model of {} clusters and {m} features cannot be", params.k)));
-        }
-        if let Some(bad) =
-            [&weight, &bias, &average, &prior].iter().flat_map(|t| t.iter()).find(|v| !v.is_finite())
-        {
-            return Err(corrupt(format!("a weight is {bad}")));
-        }
-        Ok(Self { model: Model { views, weight, bias, average, prior }, params, version })
+    let m = records.iter().try_fold(0usize, |m, v| m.checked_add(v.width)).unwrap_or(usize::MAX);
+    let weight = take("weight", &[k, m])?;
+    let bias = take("bias", &[k])?;
+    let average = take("average", &[m])?;
+    let prior = take("prior", &[k])?;
+    let mut views = Vec::with_capacity(records.len());
+    for (i, ViewRecord { width, centred, normalise }) in records.into_iter().enumerate() {
+        let centre = if centred { take(&format!("centre.{i}"), &[width])? } else { Vec::new() };
+        views.push(View { width, centre, normalise });
+    }
+    if k < 2 || m == 0 {
+        return Err(origin.corrupt(format!("a model of {k} clusters and {m} features cannot be")));
+    }
+    let bad = [&weight, &bias, &average, &prior].into_iter().flatten().copied().find(|v| !v.is_finite());
+    match bad {
+        Some(bad) => Err(origin.corrupt(format!("a weight is {bad}"))),
+        None => Ok(Model { views, weight, bias, average, prior }),
     }
 }
 
@@ -130,9 +154,10 @@ fn json(path: &Path, value: &impl Serialize) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use partita::linear::{Input, Prepare, fit};
+    use partita::linear::{Input, Loss, Prepare, Prior, fit};
     use partita::report::Silent;
     use partita::rows::Rows;
+    use std::path::PathBuf;
 
     #[test]
     fn a_model_comes_back_as_it_was_for_every_preparation() {
@@ -160,5 +185,77 @@ mod tests {
         TensorFile::default().write(&path).unwrap();
         let message = ModelFile::read(&path).unwrap_err().to_string();
         assert!(message.contains("format") && message.contains("other.safetensors"), "{message}");
+    }
+
+    fn golden(name: &str) -> PathBuf {
+        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name)
+    }
+
+    /// The model of version 0.1.0, see `tests/golden/make_model.py`.
+    #[test]
+    fn a_model_of_the_first_version_is_read_to_the_bit() {
+        let json: Value = serde_json::from_slice(&std::fs::read(golden("model-1.json")).unwrap()).unwrap();
+        let numbers = |part: &Value| -> Vec<f32> { serde_json::from_value(part.clone()).unwrap() };
+        let ModelFile { model, params, version } = ModelFile::read(golden("model-1.safetensors")).unwrap();
+        let tensors = &json["tensors"];
+        assert_eq!(model.weight, numbers(&tensors["weight"]));
+        assert_eq!(model.bias, numbers(&tensors["bias"]));
+        assert_eq!(model.average, numbers(&tensors["average"]));
+        assert_eq!(model.prior, numbers(&tensors["prior"]));
+        assert_eq!(model.views.len(), 2);
+        for (i, view) in model.views.iter().enumerate() {
+            assert_eq!((view.width, view.normalise), (2, true));
+            assert_eq!(view.centre, numbers(&tensors[format!("centre.{i}")]));
+        }
+        assert_eq!(version, "0.1.0");
+        let expected = Params {
+            loss: Loss::Renyi(2.0),
+            lambda: Some(0.7),
+            prior: Prior::Given(vec![0.4, 0.3, 0.3]),
+            prepare: Prepare::Sphere,
+            restarts: 2,
+            seed: 5,
+            ..Params::new(3)
+        };
+        assert_eq!(params, expected);
+        let rows = crate::Features::from_vec(numbers(&json["rows"]), 4).unwrap();
+        let labels: Vec<u32> = serde_json::from_value(json["labels"].clone()).unwrap();
+        assert_eq!(model.predict(&rows).unwrap(), labels);
+    }
+
+    /// What is said of that model after a change of its texts.
+    fn changed(key: &str, text: impl Fn(&str) -> String) -> Result<ModelFile> {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("changed.safetensors");
+        let mut file = TensorFile::read(golden("model-1.safetensors")).unwrap();
+        let new = text(&file.metadata[key]);
+        file.metadata.insert("version".to_owned(), "9.8.7".to_owned());
+        file.metadata.insert(key.to_owned(), new);
+        file.write(&path).unwrap();
+        ModelFile::read(&path)
+    }
+
+    #[test]
+    fn options_that_are_missing_get_their_defaults() {
+        let known = ModelFile::read(golden("model-1.safetensors")).unwrap();
+        let found = changed("params", |_| r#"{"k": 3, "seed": 5}"#.to_owned()).unwrap();
+        assert_eq!(found.model, known.model);
+        assert_eq!(found.params, Params { seed: 5, ..Params::new(3) });
+    }
+
+    #[test]
+    fn a_file_of_the_future_asks_for_an_update() {
+        let changes = [
+            ("params", "\"k\":3", "\"k\":3,\"foo\":1", "knows `foo`;"),
+            ("params", "renyi:2", "novel", "knows `loss` = \"novel\";"),
+            ("params", "\"sphere\"", "{\"whiten\":0.5}", "knows `prepare` = {\"whiten\":0.5};"),
+            ("views", "\"width\":2", "\"width\":2,\"power\":0.5", "knows views with `power`;"),
+            ("format", "linear-1", "linear-2", "knows the format partita-linear-2;"),
+        ];
+        for (key, old, new, what) in changes {
+            let message = changed(key, |text| text.replace(old, new)).unwrap_err().to_string();
+            assert!(message.contains("changed.safetensors was written by Partita 9.8.7"), "{message}");
+            assert!(message.contains(what) && message.ends_with(": update Partita"), "{message}");
+        }
     }
 }

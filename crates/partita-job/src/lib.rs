@@ -6,6 +6,7 @@
 //! - [`run`], [`continue_model`]: a fit, and going on with one; [`Record`]: what came of it.
 //! - [`AnyModel`], [`predict`]: which kind of model a file holds, and what it says of rows.
 //! - [`Outputs`], [`export`]: results as files.
+//! - [`portrait`], [`map`], [`palette`], [`onnx`]: what a cluster is like, rows on a plane, the colours, models for other programs.
 //! - [`contenders`], [`CandidateSpec`]: what is compared, and what is tried to find the number of clusters.
 //! - [`JobError`]: what is wrong, and with which [`Field`]; every door spells fields in its own way.
 
@@ -16,10 +17,14 @@ mod field;
 mod given;
 #[cfg(feature = "deep")]
 mod images;
+pub mod map;
 mod methods;
 mod model;
 #[cfg(feature = "deep")]
 mod network;
+pub mod onnx;
+pub mod palette;
+pub mod portrait;
 mod predict;
 mod record;
 mod resources;

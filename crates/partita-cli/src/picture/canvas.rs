@@ -4,9 +4,7 @@
 //! needed.
 
 use noto_sans_mono_bitmap::{FontWeight, RasterHeight, get_raster, get_raster_width};
-
-/// Red, green, blue.
-pub type Colour = [u8; 3];
+use partita_job::palette::Colour;
 
 /// Text that matters.
 pub const INK: Colour = [38, 42, 48];

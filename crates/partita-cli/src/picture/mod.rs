@@ -1,23 +1,11 @@
 //! The picture of a clustering of small grey images: a map of all rows, and a sheet of examples for each cluster.
 
 mod canvas;
-mod plane;
 
-use canvas::{Canvas, Colour, Face, GREY, INK};
-
-/// Petroff's ten colours, made to be told apart also by the colour-blind (arXiv:2107.02270).
-const PALETTE: [Colour; 10] = [
-    [0x3f, 0x90, 0xda],
-    [0xff, 0xa9, 0x0e],
-    [0xbd, 0x1f, 0x01],
-    [0x94, 0xa4, 0xa2],
-    [0x83, 0x2d, 0xb6],
-    [0xa9, 0x6b, 0x59],
-    [0xe7, 0x63, 0x00],
-    [0xb9, 0xac, 0x70],
-    [0x71, 0x75, 0x81],
-    [0x92, 0xda, 0xdd],
-];
+use anyhow::Result;
+use canvas::{Canvas, Face, GREY, INK};
+use partita_job::map;
+use partita_job::palette::colour;
 
 const WIDTH: usize = 1440;
 const HEIGHT: usize = 840;
@@ -56,13 +44,13 @@ pub struct Scene<'a> {
 
 impl Scene<'_> {
     /// Draw everything; the bytes of a PNG file.
-    pub fn draw(&self) -> Result<Vec<u8>, png::EncodingError> {
+    pub fn draw(&self) -> Result<Vec<u8>> {
         let mut canvas = Canvas::new(WIDTH, HEIGHT);
         canvas.text((MARGIN, 18), "Handwritten digits, clustered without labels", Face::Title, INK);
         canvas.text((MARGIN, 48), self.subtitle, Face::Plain, GREY);
-        self.map(&mut canvas);
+        self.map(&mut canvas)?;
         self.sheet(&mut canvas);
-        canvas.png()
+        Ok(canvas.png()?)
     }
 
     fn k(&self) -> usize {
@@ -90,10 +78,10 @@ impl Scene<'_> {
     }
 
     /// All rows on a plane, doubtful ones pale and below.
-    fn map(&self, canvas: &mut Canvas) {
+    fn map(&self, canvas: &mut Canvas) -> Result<()> {
         let size = (MAP, HEIGHT - TOP - MARGIN - 24);
         canvas.frame((MARGIN, TOP), size, [222, 225, 229]);
-        let places = fit_into(&plane::places(self.proba, self.labels, self.k()), (MARGIN, TOP), size);
+        let places = fit_into(&map::places(self.proba, self.labels, self.k())?, (MARGIN, TOP), size);
         for row in self.by_confidence() {
             let sure = f64::from(self.confidence(row));
             canvas.disc(places[row], 3.4, colour(self.labels[row] as usize), 0.12 + 0.78 * sure.powi(3));
@@ -105,6 +93,7 @@ impl Scene<'_> {
         }
         let note = "each dot is a digit, coloured by cluster; the paler, the more doubtful";
         canvas.text((MARGIN, HEIGHT - MARGIN - 16), note, Face::Plain, GREY);
+        Ok(())
     }
 
     /// The mean place of a cluster's rows.
@@ -166,10 +155,6 @@ impl Scene<'_> {
 /// The corner of a cell of a grid.
 fn cell((x, y): (usize, usize), index: usize, columns: usize) -> (usize, usize) {
     (x + index % columns * PITCH, y + index / columns * PITCH)
-}
-
-fn colour(cluster: usize) -> Colour {
-    PALETTE[cluster % PALETTE.len()]
 }
 
 /// Scale places to a rectangle with some room at its sides.

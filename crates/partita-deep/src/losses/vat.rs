@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// KL(σ(x)‖σ(x + r)) for the r of length ε that raises it most, found by one power step (Miyato et al. 2018).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Vat {
     /// Length of r, in units of the network's input.
     pub epsilon: f64,

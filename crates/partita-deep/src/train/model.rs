@@ -10,10 +10,14 @@ use burn::module::Module;
 use burn::tensor::{Device, Tensor, TensorData, activation::softmax};
 use partita::report::{Flow, Observer, Progress};
 use partita_data::safetensors_io::{TensorFile, Values};
+use partita_data::versions::Origin;
 use rayon::prelude::*;
 use std::path::Path;
 
+/// Version of the layout, raised when an older reader would misread it.
 const FORMAT: &str = "partita-deep-1";
+/// What the layouts of all versions begin with.
+const FAMILY: &str = "partita-deep-";
 /// Images predicted at once, at most.
 const BATCH: usize = 256;
 
@@ -112,12 +116,14 @@ impl DeepModel {
         save(&self.net.backbone, self.params.net, path)
     }
 
-    /// Whether a file is such a model, by its metadata.
+    /// Whether a file is such a model, of any version, by its metadata.
     pub fn is_one(path: &Path) -> bool {
-        TensorFile::read(path).is_ok_and(|file| file.metadata.get("format").is_some_and(|f| f == FORMAT))
+        let ours = |file: TensorFile| file.metadata.get("format").is_some_and(|f| f.starts_with(FAMILY));
+        TensorFile::read(path).is_ok_and(ours)
     }
 
-    /// Read a model.
+    /// Read a model. Options that an older version did not write yet get their defaults; what only a newer version
+    /// knows is refused by name.
     pub fn read(path: &Path, device: Device) -> Result<Self> {
         let file = TensorFile::read(path)?;
         let broken = || {
@@ -127,10 +133,16 @@ impl DeepModel {
             ))
         };
         let text = |key: &str| file.metadata.get(key).ok_or_else(broken);
-        if text("format")? != FORMAT {
+        let format = text("format")?;
+        if !format.starts_with(FAMILY) {
             return Err(broken());
         }
-        let params: Params = serde_json::from_str(text("params")?).map_err(|_| broken())?;
+        // Models of the first version do not say which one that is.
+        let version = file.metadata.get("version").map(String::as_str);
+        let origin = Origin { path, kind: "network model", version };
+        origin.check_format(format, FORMAT)?;
+        let stored = origin.options(text("params")?)?;
+        let params = stored.fill(&Params::new(stored.need("k")?, stored.need("net")?))?;
         let (shape, head, (mean, deviation)): (ImageShape, usize, _) =
             serde_json::from_str(text("about")?).map_err(|_| broken())?;
         // Heads with K clusters, each of which is in the file.
@@ -158,4 +170,84 @@ pub(super) fn input(normalise: &Normalise, rows: &[usize], pixels: &Pixels) -> T
         numbers
     });
     TensorData::new(numbers.collect::<Vec<f32>>(), [rows.len(), c, h, w])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::tested;
+    use crate::nets::Net;
+    use crate::optimise::Pace;
+    use partita::linear::{EM_ITERATIONS, Loss, Refresh, Solver};
+    use partita::report::Silent;
+    use serde_json::Value;
+    use std::path::PathBuf;
+
+    fn golden(name: &str) -> PathBuf {
+        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name)
+    }
+
+    /// The model of version 0.1.0, see `tests/golden/model.py`.
+    #[test]
+    fn a_model_of_the_first_version_is_read_to_the_bit() {
+        let json: Value = serde_json::from_slice(&std::fs::read(golden("model-1.json")).unwrap()).unwrap();
+        let model = DeepModel::read(&golden("model-1.safetensors"), tested()).unwrap();
+        let solver = Solver::Em { iterations: EM_ITERATIONS };
+        let expected = Params {
+            aim: Aim::Core { loss: Loss::MutualInformation, lambda: 2.0, solver, refresh: Refresh::Batch },
+            disturb: 0.0,
+            epochs: 20,
+            batch: 12,
+            heads: Pace { rate: 0.05, decay: 0.0 },
+            seed: 5,
+            ..Params::new(3, Net::Linear)
+        };
+        assert_eq!((&model.params, model.shape, model.head), (&expected, [1, 2, 2], 0));
+        for (name, tensor) in tensors(&model.net) {
+            let stored = &json["tensors"][format!("model.{name}")];
+            assert_eq!(tensor.values, Values::F32(serde_json::from_value(stored.clone()).unwrap()), "{name}");
+        }
+        let images = serde_json::from_value(json["images"].clone()).unwrap();
+        let proba = model.probabilities(&Pixels::new([1, 2, 2], images), &Silent).unwrap();
+        let stored: Vec<f32> = serde_json::from_value(json["proba"].clone()).unwrap();
+        let labels: Vec<usize> = serde_json::from_value(json["labels"].clone()).unwrap();
+        assert_eq!((proba.len(), labels.len()), (stored.len(), 24));
+        proba.iter().zip(&stored).for_each(|(a, b)| assert!((a - b).abs() < 1e-6, "{a} {b}"));
+        for (p, label) in proba.chunks_exact(3).zip(labels) {
+            assert!(p.iter().all(|v| *v <= p[label]));
+        }
+    }
+
+    /// What is said of that model after a change of one of its texts.
+    fn changed(key: &str, text: impl Fn(&str) -> String) -> Result<DeepModel> {
+        let lab = tempfile::tempdir().unwrap();
+        let path = lab.path().join("changed.safetensors");
+        let mut file = TensorFile::read(golden("model-1.safetensors")).unwrap();
+        let new = text(&file.metadata[key]);
+        file.metadata.insert(key.to_owned(), new);
+        file.write(&path).unwrap();
+        assert!(DeepModel::is_one(&path));
+        DeepModel::read(&path, tested())
+    }
+
+    #[test]
+    fn options_that_are_missing_get_their_defaults() {
+        let found = changed("params", |_| r#"{"k": 3, "net": "linear", "seed": 5}"#.to_owned()).unwrap();
+        assert_eq!(found.params, Params { seed: 5, ..Params::new(3, Net::Linear) });
+    }
+
+    #[test]
+    fn a_file_of_the_future_asks_for_an_update() {
+        for (key, old, new, what) in [
+            ("params", "\"k\":3", "\"k\":3,\"foo\":1", "knows `foo`;"),
+            ("params", "\"linear\"", "\"transformer\"", "knows `net` = \"transformer\";"),
+            ("params", "\"xi\":10.0", "\"xi\":10.0,\"steps\":2", "knows `vat` = {"),
+            ("params", "\"mi\"", "\"novel\"", "knows `aim` = {"),
+            ("format", "deep-1", "deep-2", "knows the format partita-deep-2;"),
+        ] {
+            let message = changed(key, |text| text.replace(old, new)).unwrap_err().to_string();
+            assert!(message.contains("was written by a newer version of Partita"), "{message}");
+            assert!(message.contains(what) && message.ends_with(": update Partita"), "{message}");
+        }
+    }
 }

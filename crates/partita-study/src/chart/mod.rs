@@ -7,9 +7,7 @@ mod svg;
 
 pub use svg::sheet;
 
-/// Petroff's colours, made to be told apart also by the colour-blind (arXiv:2107.02270).
-pub const PALETTE: [&str; 8] =
-    ["#3f90da", "#ffa90e", "#bd1f01", "#832db6", "#a96b59", "#e76300", "#717581", "#92dadd"];
+use partita_job::palette::line as colour;
 
 /// A chart with two axes.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,7 +45,7 @@ impl Axis {
     }
 }
 
-/// Something drawn in a chart. Colours are numbers in [`PALETTE`].
+/// Something drawn in a chart. Colours are numbers of [`partita_job::palette::line`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum Mark {
     /// Points joined by a line.
@@ -124,11 +122,6 @@ impl Mark {
             Self::Regions { x, y, .. } => vec![(x.0, y.0), (x.1, y.1)],
         }
     }
-}
-
-/// The colour of this number.
-fn colour(number: usize) -> &'static str {
-    PALETTE[number % PALETTE.len()]
 }
 
 /// A chart with one of every mark, for the tests of those who draw them.

@@ -1,4 +1,9 @@
 //! Rows on a plane: the two directions in logit space along which the clusters lie furthest apart.
+//!
+//! This map shows a clustering as its model sees it, and serves every model that gives probabilities. It is not a
+//! projection of the features: two rows with the same probabilities share a place, whatever their features are.
+
+use partita::{Error, Result};
 
 /// Probabilities below this count as this: beyond it a row is simply not in doubt.
 const FAINT: f32 = 1e-12;
@@ -9,12 +14,46 @@ const ITERATIONS: usize = 500;
 ///
 /// Centred logits are the logarithms of the probabilities up to a constant for each row. The plane is that of the
 /// two leading principal axes of the clusters' mean logits.
-pub fn places(proba: &[f32], labels: &[u32], k: usize) -> Vec<[f64; 2]> {
-    let logits: Vec<f64> = proba.chunks_exact(k).flat_map(centred_logits).collect();
-    let means = cluster_means(&logits, labels, k);
+///
+/// # Errors
+/// If there is not one label below `k` and `k` probabilities for every row.
+///
+/// ```
+/// let proba = [0.9, 0.05, 0.05, 0.1, 0.8, 0.1];
+/// let places = partita_job::map::places(&proba, &[0, 1], 3)?;
+/// assert_eq!(places.len(), 2);
+/// # Ok::<(), partita::Error>(())
+/// ```
+pub fn places(proba: &[f32], labels: &[u32], k: usize) -> Result<Vec<[f64; 2]>> {
+    check_rows(proba, labels, k)?;
+    let means = cluster_means(proba, labels, k);
     let first = leading_axis(&means, k, None);
     let second = leading_axis(&means, k, Some(&first));
-    logits.chunks_exact(k).map(|z| [dot(z, &first), dot(z, &second)]).collect()
+    let place = |p: &[f32]| {
+        let z = centred_logits(p);
+        [dot(&z, &first), dot(&z, &second)]
+    };
+    Ok(proba.chunks_exact(k).map(place).collect())
+}
+
+/// Refuse anything but `n` labels below `k`.
+pub(crate) fn check_labels(labels: &[u32], n: usize, k: usize) -> Result<()> {
+    if labels.len() != n {
+        return Err(Error::Length { what: "the list of labels", found: labels.len(), expected: n });
+    }
+    match labels.iter().position(|&label| label as usize >= k) {
+        Some(row) => Err(Error::LabelOutOfRange { row, label: i64::from(labels[row]), k }),
+        None => Ok(()),
+    }
+}
+
+/// Refuse probabilities that are not whole rows of `k`, and labels that do not belong to them.
+pub(crate) fn check_rows(proba: &[f32], labels: &[u32], k: usize) -> Result<()> {
+    let expected = labels.len() * k;
+    if k == 0 || proba.len() != expected {
+        return Err(Error::Length { what: "the list of probabilities", found: proba.len(), expected });
+    }
+    check_labels(labels, labels.len(), k)
 }
 
 fn centred_logits(p: &[f32]) -> Vec<f64> {
@@ -24,13 +63,13 @@ fn centred_logits(p: &[f32]) -> Vec<f64> {
 }
 
 /// The mean logits of each cluster `[k, k]`, minus the mean of those.
-fn cluster_means(logits: &[f64], labels: &[u32], k: usize) -> Vec<f64> {
+fn cluster_means(proba: &[f32], labels: &[u32], k: usize) -> Vec<f64> {
     let mut means = vec![0.0; k * k];
     let mut sizes = vec![0.0f64; k];
-    for (z, &label) in logits.chunks_exact(k).zip(labels) {
+    for (p, &label) in proba.chunks_exact(k).zip(labels) {
         let at = label as usize;
         sizes[at] += 1.0;
-        means[at * k..(at + 1) * k].iter_mut().zip(z).for_each(|(m, z)| *m += z);
+        means[at * k..(at + 1) * k].iter_mut().zip(centred_logits(p)).for_each(|(m, z)| *m += z);
     }
     for (mean, size) in means.chunks_exact_mut(k).zip(&sizes) {
         mean.iter_mut().for_each(|m| *m /= size.max(1.0));
@@ -86,8 +125,19 @@ mod tests {
     #[test]
     fn rows_of_different_clusters_lie_apart() {
         let proba = [0.98, 0.01, 0.01, 0.01, 0.98, 0.01, 0.01, 0.01, 0.98];
-        let at = places(&proba, &[0, 1, 2], 3);
+        let at = places(&proba, &[0, 1, 2], 3).unwrap();
         let apart = |i: usize, j: usize| (at[i][0] - at[j][0]).hypot(at[i][1] - at[j][1]);
         assert!(apart(0, 1) > 1.0 && apart(1, 2) > 1.0 && apart(0, 2) > 1.0, "{at:?}");
+    }
+
+    #[test]
+    fn labels_that_do_not_belong_to_the_probabilities_are_refused() {
+        let proba = [0.9, 0.1, 0.2, 0.8];
+        for (labels, k, word) in
+            [(&[0][..], 2, "4 entries where 2"), (&[0, 2][..], 2, "row 1 is 2"), (&[][..], 0, "0")]
+        {
+            let message = places(&proba, labels, k).unwrap_err().to_string();
+            assert!(message.contains(word), "{message}");
+        }
     }
 }
