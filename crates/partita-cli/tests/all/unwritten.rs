@@ -59,7 +59,7 @@ fn outputs_of_an_unknown_kind_are_refused_before_the_fit() {
 fn outputs_never_take_the_place_of_an_input() {
     let lab = blobs();
     let rows = gaussian_mixture(&[30, 30], 4, 12.0, 1).0;
-    lab.write("data.csv", lab::csv_text(&rows, 4));
+    lab.write("data.csv", crate::lab::csv_text(&rows, 4));
     lab.write("tt.csv", "label\n".to_owned() + &"0\n1\n".repeat(30));
     lab.write("prior.csv", "0.5,0.5\n");
     lab.write("w.csv", "1\n".repeat(60));
