@@ -99,15 +99,11 @@ fn set_some<T: Clone>(field: &mut Option<T>, typed: Option<&T>) {
 
 /// What a fit may use.
 pub fn resources(args: &FitArgs) -> Resources {
-    let resources = args.read.resources();
+    let resources =
+        Resources { checkpoint: args.checkpoint.clone(), resume: args.resume, ..args.read.resources() };
     #[cfg(feature = "deep")]
-    let resources = Resources {
-        checkpoint: args.network.checkpoint.clone(),
-        resume: args.network.resume,
-        device: args.network.device.clone(),
-        metrics: args.network.metrics.clone(),
-        ..resources
-    };
+    let resources =
+        Resources { device: args.network.device.clone(), metrics: args.network.metrics.clone(), ..resources };
     resources
 }
 

@@ -245,7 +245,7 @@ impl DataError {
     }
 
     /// Content that contradicts the format.
-    pub(crate) fn corrupt(path: &Path, format: &'static str, problem: impl Into<String>) -> Self {
+    pub fn corrupt(path: &Path, format: &'static str, problem: impl Into<String>) -> Self {
         Self::Corrupt { path: path.to_owned(), format, problem: problem.into() }
     }
 }

@@ -8,6 +8,7 @@
 //! - [`AtomicFile`], [`NpyWriter`], the `write_…` functions and [`safetensors_io`]: results, written whole or not at
 //!   all.
 //! - [`model_file`], [`versions`]: models, and files of other versions of Partita.
+//! - [`Fingerprint`]: what went into a run, as a number.
 //! - [`synth`], [`digits`]: data for tests and first steps.
 
 mod arrays;
@@ -18,6 +19,7 @@ mod digits;
 mod dtype;
 mod error;
 mod features;
+mod fingerprint;
 mod guard;
 mod idx;
 mod labels;
@@ -41,6 +43,7 @@ mod write;
 pub use digits::{DIGITS_FEATURES, DIGITS_ROWS, digits};
 pub use error::{DataError, Result, SUPPORTED};
 pub use features::Features;
+pub use fingerprint::Fingerprint;
 pub use guard::unpanicked;
 pub use labels::{Labels, read_labels};
 pub use open::{OpenOptions, open};

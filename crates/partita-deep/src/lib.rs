@@ -5,7 +5,6 @@
 //! - [`images`]: folders of pictures and the binary files of MNIST, CIFAR and STL-10.
 //! - [`embed`]: features of images by a trained network.
 //! - [`partial`]: features kept while they are made, to go on after an interruption.
-//! - [`fingerprint`]: what went into a run, as a number.
 //! - [`augment`]: changes of images that should not change their cluster.
 //! - [`losses`]: the core's losses on logits, and what compares views.
 //! - [`optimise`], [`train`]: Adam, and training with checkpoints.
@@ -15,7 +14,6 @@ pub mod augment;
 pub mod device;
 pub mod embed;
 mod error;
-pub mod fingerprint;
 pub mod images;
 mod kernels;
 pub mod losses;

@@ -10,6 +10,7 @@
 //! - [`contenders`], [`CandidateSpec`]: what is compared, and what is tried to find the number of clusters.
 //! - [`JobError`]: what is wrong, and with which [`Field`]; every door spells fields in its own way.
 
+mod checkpoint;
 mod dataset;
 mod error;
 pub mod export;
@@ -31,6 +32,7 @@ mod resources;
 mod run;
 mod sizes;
 mod spec;
+mod training;
 
 pub use dataset::{AllRows, Dataset, Note, Part, SharedRows};
 pub use error::{JobError, Kept, Result};

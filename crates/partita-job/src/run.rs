@@ -7,7 +7,8 @@ use crate::record::Record;
 use crate::resources::Resources;
 use crate::sizes::{Balanced, SizeSpec};
 use crate::spec::{FitSpec, PriorSpec};
-use partita::linear::{Fit, Input, Model, Params, Prior, fit};
+use crate::training::train;
+use partita::linear::{Fit, Input, Model, Params, Prior};
 use partita::metrics::scores;
 use partita::report::Observer;
 use partita::rows::Rows;
@@ -132,8 +133,7 @@ impl Task<'_> {
             ..Input::new(&rows)
         };
         resources.on_threads(|| {
-            let mut found = fit(&input, &self.params, observer)?;
-            found.report.stop.not_interrupted()?;
+            let mut found = train(&input, &self.params, resources, observer)?;
             if let Some(like) = self.like.filter(|_| !input.names_clusters()) {
                 found.number_like(like, &rows)?;
             }

@@ -56,6 +56,12 @@ pub struct FitArgs {
     /// Keep the cluster numbers of this model: start from it if it has as many clusters, and match the result to it unless --known names clusters
     #[arg(long, value_name = "MODEL", value_hint = ValueHint::FilePath)]
     pub like: Option<PathBuf>,
+    /// Keep the state of training here, now and then; with --net after every epoch
+    #[arg(long, value_name = "FILE.safetensors", value_hint = ValueHint::FilePath)]
+    pub checkpoint: Option<PathBuf>,
+    /// Go on from the checkpoint, if it is there; with the same options the result is that of an uninterrupted run
+    #[arg(long, requires = "checkpoint")]
+    pub resume: bool,
     /// One JSON object on standard output, nothing else
     #[arg(long)]
     pub json: bool,

@@ -64,12 +64,6 @@ pub struct NetworkArgs {
     /// Leave out images that cannot be decoded, naming each
     #[arg(long, requires = "a network")]
     pub skip_bad: bool,
-    /// Keep the state after every epoch here
-    #[arg(long, requires = "a network", value_name = "FILE.safetensors", value_hint = ValueHint::FilePath)]
-    pub checkpoint: Option<PathBuf>,
-    /// Go on from the checkpoint, if it is there; with the same options the result is that of an uninterrupted run
-    #[arg(long, requires = "checkpoint")]
-    pub resume: bool,
     /// Write the trained weights before the head here, under PyTorch's names
     #[arg(long, requires = "a network", value_name = "FILE.safetensors", value_hint = ValueHint::FilePath)]
     pub backbone_out: Option<PathBuf>,

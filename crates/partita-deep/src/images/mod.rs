@@ -6,9 +6,9 @@ mod pixels;
 mod resize;
 
 use crate::error::{DeepError, Result};
-use crate::fingerprint::Fingerprint;
 use folder::Folder;
 use packed::Packed;
+use partita_data::Fingerprint;
 pub use pixels::Pixels;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;

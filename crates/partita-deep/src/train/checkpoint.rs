@@ -4,10 +4,10 @@
 use super::ahead::Source;
 use super::{Epoch, Params, Trainer};
 use crate::error::{DeepError, Result};
-use crate::fingerprint::Fingerprint;
 use crate::nets::Classifier;
 use crate::weights::{tensors, walk};
 use burn::module::Module;
+use partita_data::Fingerprint;
 use partita_data::safetensors_io::{Tensor, TensorFile, Values};
 use std::path::Path;
 

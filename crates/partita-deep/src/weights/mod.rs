@@ -6,11 +6,11 @@ mod torch;
 pub(crate) mod walk;
 
 use crate::error::{DeepError, Result};
-use crate::fingerprint::Fingerprint;
 use crate::nets::{Backbone, Layout, Net};
 use memmap2::Mmap;
 use partita::rng::{Stream, stream};
 use partita_data::DataError;
+use partita_data::Fingerprint;
 use partita_data::safetensors_io::{Tensor, TensorFile, Values};
 use rand::RngExt;
 use std::collections::{BTreeMap, BTreeSet};

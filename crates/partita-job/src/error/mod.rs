@@ -87,10 +87,8 @@ pub enum JobError {
 /// What is left of work that was interrupted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kept {
-    /// The last epoch, from 1.
-    pub epoch: usize,
-    /// The stage that it belongs to.
-    pub stage: String,
+    /// The last that was done: an epoch or a step of a stage.
+    pub last: String,
     /// The checkpoint.
     pub path: PathBuf,
 }
@@ -122,7 +120,8 @@ impl JobError {
             Self::Idle { field, why } => {
                 format!("{} has no meaning {}", spell(*field), spelled(why, spell))
             }
-            Self::Refused { problem, .. } | Self::File { problem, .. } => spelled(problem, spell),
+            Self::Refused { problem, .. } => spelled(problem, spell),
+            Self::File { problem, .. } => problem.clone(),
             Self::Threads(error) => format!("cannot start the threads: {error}"),
             Self::Core(error) => core_message(error, spell),
             Self::Data(error) => error.to_string(),
@@ -167,8 +166,7 @@ impl JobError {
 impl Kept {
     /// What is kept where, and how to go on.
     pub fn message(&self, spell: &dyn Fn(Field) -> String) -> String {
-        let Self { epoch, stage, path } = self;
-        format!("epoch {epoch} of {stage} is kept in {}; go on with {}", path.display(), spell(Field::Resume))
+        format!("{} is kept in {}; go on with {}", self.last, self.path.display(), spell(Field::Resume))
     }
 }
 
@@ -229,7 +227,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_is_found_inside_other_errors() {
-        let kept = Kept { epoch: 3, stage: "training".into(), path: "c.safetensors".into() };
+        let kept = Kept { last: "epoch 3 of training".into(), path: "c.safetensors".into() };
         let cause = Box::new(JobError::from(partita::Error::Interrupted));
         let error = JobError::Kept { kept: kept.clone(), cause }.during("m on x");
         assert_eq!(error.kept(), Some(&kept));

@@ -112,7 +112,7 @@ fn not_interrupted(found: DeepFit) -> Result<DeepFit> {
 fn kept(found: &DeepFit, cause: JobError) -> JobError {
     match (&found.kept, found.epochs.last()) {
         (Some(path), Some(last)) => {
-            let kept = Kept { epoch: last.epoch, stage: last.stage.clone(), path: path.clone() };
+            let kept = Kept { last: format!("epoch {} of {}", last.epoch, last.stage), path: path.clone() };
             JobError::Kept { kept, cause: Box::new(cause) }
         }
         _ => cause,

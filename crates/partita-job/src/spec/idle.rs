@@ -9,11 +9,8 @@ use partita::linear::{Dims, EM_ITERATIONS, Init, Loss, Prepare, Refresh};
 
 /// Fields that the linear engine, its loss or its optimiser does not use.
 pub(super) fn refuse_for_linear(spec: &FitSpec, resources: &Resources) -> Result<()> {
-    let of_networks = [
-        (Field::Checkpoint, resources.checkpoint.is_some()),
-        (Field::Device, resources.device != Resources::CPU),
-        (Field::Metrics, resources.metrics.is_some()),
-    ];
+    let of_networks =
+        [(Field::Device, resources.device != Resources::CPU), (Field::Metrics, resources.metrics.is_some())];
     JobError::first_idle(&of_networks, "without a network; leave it out, or give `net`")?;
     refuse_for_optimiser(&spec.method)?;
     refuse_for_loss(&spec.method)

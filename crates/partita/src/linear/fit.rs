@@ -13,7 +13,7 @@ use crate::rows::Rows;
 use std::time::Instant;
 
 /// Share of a fit that preparing the rows takes.
-const PREPARING: f64 = 0.2;
+pub const PREPARING: f64 = 0.2;
 
 /// A fitted model with what is known about the fit.
 #[derive(Debug, Clone)]

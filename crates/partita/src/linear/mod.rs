@@ -26,7 +26,7 @@ mod trainer;
 
 pub use crate::numeric::optimise::Optimiser;
 pub use crate::prepare::{Dims, Prepare};
-pub use fit::{Fit, fit, fit_prepared};
+pub use fit::{Fit, PREPARING, fit, fit_prepared};
 pub use fitting::{FitState, Fitting};
 pub use head::Head;
 pub use input::Input;
