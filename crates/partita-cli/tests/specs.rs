@@ -83,7 +83,7 @@ fn specifications_that_cannot_be_used_are_refused() {
     let lab = blobs();
     for (text, words) in [
         (r#"{ "k": 3, "clusters": 3 }"#, &["s.json", "clusters"][..]),
-        (r#"{ "method": { "lamda": 3 } }"#, &["s.json", "lamda", "lambda"]),
+        (r#"{ "method": { "lamda": 3 } }"#, &["s.json", "`lamda`", "`lambda`"]),
         ("{ \"k\": 3,\n \"seed\": -1 }", &["s.json", "line 2"]),
         ("no JSON", &["s.json", "line 1"]),
         (r#"{ "version": 99, "k": 3 }"#, &["version 99", "newer program"]),

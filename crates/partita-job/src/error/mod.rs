@@ -122,7 +122,8 @@ impl JobError {
             Self::Idle { field, why } => {
                 format!("{} has no meaning {}", spell(*field), spelled(why, spell))
             }
-            Self::Refused { problem, .. } | Self::File { problem, .. } => spelled(problem, spell),
+            Self::Refused { problem, .. } => spelled(problem, spell),
+            Self::File { problem, .. } => problem.clone(),
             Self::Threads(error) => format!("cannot start the threads: {error}"),
             Self::Core(error) => core_message(error, spell),
             Self::Data(error) => error.to_string(),
