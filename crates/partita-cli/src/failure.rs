@@ -1,6 +1,5 @@
 //! Exit codes: what kind of thing went wrong, for scripts.
 
-use crate::cmd::reproduce::Missed;
 use crate::spelling::flag;
 use partita_data::DataError;
 use partita_job::{JobError, Kept};
@@ -14,6 +13,11 @@ pub const NOT_WRITTEN: u8 = 5;
 pub const MISSED: u8 = 6;
 /// Ctrl-C.
 pub const INTERRUPTED: u8 = 130;
+
+/// Some checks do not hold, and nobody knows why.
+#[derive(Debug, thiserror::Error)]
+#[error("{0} checks do not hold; the report says which")]
+pub struct Missed(pub usize);
 
 /// The exit code of an error.
 pub fn code(error: &anyhow::Error) -> u8 {

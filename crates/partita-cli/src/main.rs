@@ -4,6 +4,7 @@ mod args;
 mod cmd;
 mod failure;
 mod fit_spec;
+mod outputs;
 mod picture;
 mod progress;
 mod spelling;
@@ -51,7 +52,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "partita", &mut script);
-            Ok(cmd::outputs::print(&String::from_utf8(script)?)?)
+            Ok(outputs::print(&String::from_utf8(script)?)?)
         }
     }
 }

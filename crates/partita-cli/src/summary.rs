@@ -1,6 +1,6 @@
 //! A record as text for a person, or as JSON.
 
-use crate::cmd::outputs;
+use crate::outputs;
 use crate::spelling::flag;
 use partita::linear::Ailment;
 use partita::metrics::Scores;

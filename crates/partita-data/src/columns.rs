@@ -3,7 +3,7 @@
 use crate::arrays::{numbers, strings};
 use crate::error::{DataError, Result};
 use crate::features::Features;
-use crate::open::OpenOptions;
+use crate::options::OpenOptions;
 use crate::roles::{Column, Kind, Roles, choose};
 use crate::sink::Sink;
 use arrow_array::cast::AsArray;

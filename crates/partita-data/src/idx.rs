@@ -1,12 +1,12 @@
 //! idx files, the format of MNIST: a big-endian header, then the values; often packed by gzip.
 
+use crate::classes::{self, Labels};
 use crate::dtype::{Dtype, Encoding};
 use crate::error::{DataError, Result};
 use crate::features::{Features, Storage};
-use crate::labels::{self, Labels};
 use crate::mapped::{Mapped, map};
 use crate::npy::matrix_shape;
-use crate::open::OpenOptions;
+use crate::options::OpenOptions;
 use crate::stream;
 use flate2::read::GzDecoder;
 use std::fs::File;
@@ -114,5 +114,5 @@ pub(crate) fn read_labels(path: &Path, file: &File, packed: bool) -> Result<Labe
         let bytes = map[header.len..header.len + header.values * header.encoding.size()].to_vec();
         (header, bytes)
     };
-    labels::from_array(path, header.encoding, &header.shape, &bytes)
+    classes::from_array(path, header.encoding, &header.shape, &bytes)
 }

@@ -13,6 +13,7 @@
 
 mod arrays;
 mod arrow_ipc;
+mod classes;
 mod columns;
 mod csv;
 mod digits;
@@ -28,6 +29,7 @@ pub mod model_file;
 mod npy;
 mod npz;
 mod open;
+mod options;
 mod parquet;
 mod roles;
 mod safetensors;
@@ -40,12 +42,14 @@ mod vector;
 pub mod versions;
 mod write;
 
+pub use classes::Labels;
 pub use digits::{DIGITS_FEATURES, DIGITS_ROWS, digits};
 pub use error::{DataError, Result, SUPPORTED};
 pub use features::Features;
 pub use fingerprint::Fingerprint;
 pub use guard::unpanicked;
-pub use labels::{Labels, read_labels};
-pub use open::{OpenOptions, open};
+pub use labels::read_labels;
+pub use open::open;
+pub use options::OpenOptions;
 pub use vector::read_vector;
 pub use write::{AtomicFile, NpyWriter, csv_cell, write_labels_csv, write_npy_f32_2d, write_npy_i32};

@@ -3,7 +3,7 @@
 use crate::error::{DataError, Result, list};
 use crate::features::Features;
 use crate::npy::{self, Header};
-use crate::open::OpenOptions;
+use crate::options::OpenOptions;
 use crate::{mapped, stream};
 use std::fs::File;
 use std::io::Cursor;

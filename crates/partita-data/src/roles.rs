@@ -1,8 +1,8 @@
 //! Which columns of a table are features, and which one names the rows.
 
+use crate::classes::LABEL_COLUMNS;
 use crate::error::{DataError, Result, list};
-use crate::labels::LABEL_COLUMNS;
-use crate::open::OpenOptions;
+use crate::options::OpenOptions;
 use std::path::Path;
 
 /// Headers of columns that number or name the rows: clustering by them would be a silent mistake.

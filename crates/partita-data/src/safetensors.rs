@@ -5,7 +5,7 @@ use crate::error::{DataError, Result, list};
 use crate::features::{Features, Storage};
 use crate::mapped::{Mapped, map};
 use crate::npy::matrix_shape;
-use crate::open::OpenOptions;
+use crate::options::OpenOptions;
 use ::safetensors::tensor::{Dtype as Stored, Metadata, SafeTensors, TensorInfo};
 use std::fs::File;
 use std::path::Path;

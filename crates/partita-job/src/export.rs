@@ -1,10 +1,11 @@
 //! Results as files: checked before the work begins, written whole or not at all.
 
+use crate::block::Block;
 use crate::dataset::Dataset;
 use crate::error::{JobError, Result};
 use crate::field::Field;
 use crate::model::AnyModel;
-use crate::predict::{Block, over_rows, predict_each};
+use crate::predict::{over_rows, predict_each};
 use crate::record::Record;
 use crate::resources::Resources;
 use crate::sizes::SizeSpec;

@@ -10,14 +10,13 @@
 //! - [`contenders`], [`CandidateSpec`]: what is compared, and what is tried to find the number of clusters.
 //! - [`JobError`]: what is wrong, and with which [`Field`]; every door spells fields in its own way.
 
+mod block;
 mod checkpoint;
 mod dataset;
 mod error;
 pub mod export;
 mod field;
 mod given;
-#[cfg(feature = "deep")]
-mod images;
 pub mod map;
 mod methods;
 mod model;
@@ -34,16 +33,17 @@ mod sizes;
 mod spec;
 mod training;
 
+pub use block::Block;
+#[cfg(feature = "deep")]
+pub use dataset::usable_images;
 pub use dataset::{AllRows, Dataset, Note, Part, SharedRows};
 pub use error::{JobError, Kept, Result};
 pub use export::{Outputs, write_predictions};
 pub use field::{Field, spelled};
 pub use given::{Given, labels_of};
-#[cfg(feature = "deep")]
-pub use images::usable_images;
 pub use methods::{CandidateSpec, USUAL_METHODS, contenders};
 pub use model::AnyModel;
-pub use predict::{Block, predict, predict_each};
+pub use predict::{predict, predict_each};
 #[cfg(feature = "deep")]
 pub use record::NetworkDetails;
 pub use record::{Details, LinearDetails, Record};

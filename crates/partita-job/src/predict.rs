@@ -1,5 +1,6 @@
 //! Assigning rows to the clusters of a model of any kind, block by block.
 
+use crate::block::Block;
 use crate::dataset::Dataset;
 use crate::error::{JobError, Result};
 use crate::model::AnyModel;
@@ -9,26 +10,6 @@ use partita::report::{Flow, Observer, Progress};
 use partita::rows::Csr;
 use partita::rows::Rows;
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// Predictions for some rows that follow each other.
-#[derive(Debug, Clone, Copy)]
-pub struct Block<'a> {
-    /// The first row.
-    pub start: usize,
-    /// Clusters.
-    pub k: usize,
-    /// The cluster of each row.
-    pub labels: &'a [u32],
-    /// Probabilities of all clusters, row after row.
-    pub proba: &'a [f32],
-}
-
-impl<'a> Block<'a> {
-    /// The probability of each row's cluster.
-    pub fn confidence(self) -> impl Iterator<Item = f32> + 'a {
-        self.proba.chunks_exact(self.k).zip(self.labels).map(|(p, &label)| p[label as usize])
-    }
-}
 
 /// Assign rows to the clusters of a model, and hand them over block by block, in order. If sizes are asked for, the labels are
 /// the likeliest that have them.

@@ -1,7 +1,8 @@
 //! `partita choose-k`.
 
-use super::{opened, outputs};
+use super::opened;
 use crate::args::{ChooseArgs, Format};
+use crate::outputs;
 use crate::progress::Terminal;
 use anyhow::Result;
 use partita::choose::{Candidate, Choice, choose};

@@ -1,7 +1,8 @@
 //! `partita compare`.
 
-use super::{opened, outputs};
+use super::opened;
 use crate::args::{CompareArgs, Format};
+use crate::outputs;
 use crate::progress::Terminal;
 use anyhow::{Result, bail};
 use partita::compare::{Comparison, MethodResult, Setting, Spread, compare};

@@ -1,7 +1,7 @@
 //! `partita demo`: cluster the digits that come with Partita, and draw what came out.
 
-use super::outputs;
 use crate::args::DemoArgs;
+use crate::outputs;
 use crate::picture::Scene;
 use crate::progress::Terminal;
 use crate::summary;

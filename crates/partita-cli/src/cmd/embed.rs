@@ -1,7 +1,7 @@
 //! `partita embed`.
 
-use super::outputs;
 use crate::args::EmbedArgs;
+use crate::outputs;
 use crate::progress::Terminal;
 use anyhow::{Result, bail};
 use partita_deep::DeepError;

@@ -1,7 +1,7 @@
 //! `partita evaluate`.
 
-use super::outputs;
 use crate::args::EvaluateArgs;
+use crate::outputs;
 use crate::summary;
 use anyhow::Result;
 use partita::metrics::scores;

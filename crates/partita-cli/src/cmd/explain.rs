@@ -1,7 +1,8 @@
 //! `partita explain`.
 
-use super::{opened, outputs};
+use super::opened;
 use crate::args::ExplainArgs;
+use crate::outputs;
 use anyhow::Result;
 use partita_data::model_file::ModelFile;
 use partita_job::Dataset;

@@ -8,7 +8,6 @@ pub mod embed;
 pub mod evaluate;
 pub mod explain;
 pub mod fit;
-pub mod outputs;
 pub mod predict;
 pub mod reproduce;
 pub mod update;

@@ -1,7 +1,8 @@
 //! `partita predict`.
 
-use super::{opened, outputs};
+use super::opened;
 use crate::args::PredictArgs;
+use crate::outputs;
 use crate::progress::Terminal;
 use anyhow::{Result, bail};
 use partita_data::csv_cell;

@@ -1,7 +1,8 @@
 //! `partita reproduce`.
 
-use super::outputs;
 use crate::args::ReproduceArgs;
+use crate::failure::Missed;
+use crate::outputs;
 use crate::progress::Terminal;
 use anyhow::{Context as _, Result, bail};
 use partita_data::DataError;
@@ -77,8 +78,3 @@ fn write(out: &Path, records: &[Record]) -> Result<()> {
     }
     Ok(())
 }
-
-/// Some checks do not hold, and nobody knows why.
-#[derive(Debug, thiserror::Error)]
-#[error("{0} checks do not hold; the report says which")]
-pub struct Missed(usize);

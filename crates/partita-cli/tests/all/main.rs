@@ -1,5 +1,6 @@
 //! The integration tests in one program: a program for each file would be linked, with all that it uses, as many times.
 
+mod checkpoints;
 mod choices;
 #[cfg(feature = "deep")]
 mod images;

@@ -7,7 +7,7 @@ use crate::error::{DataError, Result};
 use crate::features::Features;
 use crate::guard::guarded;
 use crate::mapped;
-use crate::open::OpenOptions;
+use crate::options::OpenOptions;
 use arrow_array::RecordBatch;
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::{ArrowError, Schema};

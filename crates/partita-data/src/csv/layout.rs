@@ -2,7 +2,7 @@
 
 use super::cut;
 use crate::error::{DataError, Result};
-use crate::open::OpenOptions;
+use crate::options::OpenOptions;
 use crate::roles::{Column, Kind, Roles, choose};
 use crate::table;
 use std::path::Path;

@@ -7,7 +7,7 @@ mod parse;
 use crate::error::{DataError, Result};
 use crate::features::Features;
 use crate::mapped;
-use crate::open::OpenOptions;
+use crate::options::OpenOptions;
 use crate::sink::Sink;
 use layout::Layout;
 use parse::{Fault, Parsed};

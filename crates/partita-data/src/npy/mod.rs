@@ -8,7 +8,7 @@ pub(crate) use header::Header;
 use crate::error::{DataError, Result};
 use crate::features::{Features, Storage};
 use crate::mapped::{Mapped, map};
-use crate::open::OpenOptions;
+use crate::options::OpenOptions;
 use memmap2::Mmap;
 use std::fs::File;
 use std::ops::Range;

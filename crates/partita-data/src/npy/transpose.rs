@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::features::{Features, Storage};
-use crate::open::OpenOptions;
+use crate::options::OpenOptions;
 use crate::sink::Sink;
 use std::path::Path;
 

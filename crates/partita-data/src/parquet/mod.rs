@@ -3,12 +3,12 @@
 mod check;
 mod thrift;
 
+use crate::classes::{self, Labels};
 use crate::columns::{self, Collector};
 use crate::error::{DataError, Result, list};
 use crate::features::Features;
 use crate::guard::guarded;
-use crate::labels::{self, Labels};
-use crate::open::OpenOptions;
+use crate::options::OpenOptions;
 use crate::roles::Kind;
 use crate::{arrays, mapped};
 use arrow_schema::Schema;
@@ -50,7 +50,7 @@ pub(crate) fn read_labels(path: &Path, file: File) -> Result<Labels> {
                 return Err(DataError::corrupt(path, FORMAT, "it has more labels than its size justifies"));
             }
         }
-        labels::from_cells(path, &cells)
+        classes::from_cells(path, &cells)
     })
 }
 
@@ -59,7 +59,7 @@ fn label_column(path: &Path, schema: &Schema) -> Result<usize> {
     let found = columns::describe(schema);
     let names: Vec<&str> = found.iter().map(|c| c.name.as_str()).collect();
     let usable = |i: &usize| matches!(found[*i].kind, Kind::Number | Kind::Text);
-    let named = labels::label_column(&names).filter(usable);
+    let named = classes::label_column(&names).filter(usable);
     named.or_else(|| (0..found.len()).rev().find(usable)).ok_or_else(|| DataError::Choose {
         path: path.to_owned(),
         problem: "no column of numbers or text".into(),

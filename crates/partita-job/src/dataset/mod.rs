@@ -1,7 +1,13 @@
 //! What is clustered: rows as one or several parts that stand side by side, their names, and images where there are any.
 
+#[cfg(feature = "deep")]
+mod images;
 mod open;
 
+#[cfg(feature = "deep")]
+pub(crate) use images::Pictures;
+#[cfg(feature = "deep")]
+pub use images::usable_images;
 pub use open::Note;
 
 use crate::error::{JobError, Result};
@@ -10,9 +16,6 @@ use partita::rows::Csr;
 use partita::rows::{Rows, SideBySide};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-#[cfg(feature = "deep")]
-use crate::images::Pictures;
 
 /// Rows that a part holds, shared with whoever else reads them.
 pub type SharedRows<'a> = Arc<dyn Rows + Send + Sync + 'a>;

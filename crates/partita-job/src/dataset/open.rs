@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 #[cfg(feature = "deep")]
-use crate::images::Pictures;
+use super::Pictures;
 
 /// Something that a user should know about how the data was read. The door shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,13 +3,13 @@
 mod epochs;
 mod options;
 
+use crate::block::Block;
 use crate::dataset::Dataset;
+use crate::dataset::Pictures;
 use crate::error::{JobError, Kept, Result};
 use crate::field::Field;
 use crate::given::Given;
-use crate::images::Pictures;
 use crate::model::AnyModel;
-use crate::predict::Block;
 use crate::record::{Details, NetworkDetails, Record};
 use crate::resources::Resources;
 use crate::sizes::SizeSpec;

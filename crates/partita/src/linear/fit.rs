@@ -1,50 +1,16 @@
 //! The whole fit: prepare, train, fold back, label.
 
-use super::align::{numbers, renumbered};
+use super::fitted::Fit;
 use super::fitting::Fitting;
 use super::input::Input;
-use super::model::Model;
 use super::params::Params;
-use super::report::Report;
 use crate::error::Result;
 use crate::prepare::Prepared;
 use crate::report::{Flow, Observer, Part};
-use crate::rows::Rows;
 use std::time::Instant;
 
 /// Share of a fit that preparing the rows takes.
 pub const PREPARING: f64 = 0.2;
-
-/// A fitted model with what is known about the fit.
-#[derive(Debug, Clone)]
-pub struct Fit {
-    /// The model; takes raw rows.
-    pub model: Model,
-    /// The model's label of each row.
-    pub labels: Vec<u32>,
-    /// How it went.
-    pub report: Report,
-}
-
-impl Fit {
-    /// Renumber the clusters so that as many rows as possible keep the number that `other` gives them. Clusters that are new take
-    /// numbers that are free.
-    ///
-    /// # Errors
-    /// If the rows do not suit `other`, or cannot be read.
-    pub fn number_like(&mut self, other: &Model, rows: &dyn Rows) -> Result<()> {
-        let number = numbers(&other.predict(rows)?, &self.labels, self.model.k())?;
-        let model = &mut self.model;
-        for values in [&mut model.weight, &mut model.bias, &mut model.prior] {
-            *values = renumbered(values, &number);
-        }
-        self.labels.iter_mut().for_each(|l| *l = number[*l as usize] as u32);
-        self.report.cluster_sizes = renumbered(&self.report.cluster_sizes, &number);
-        self.report.prior = renumbered(&self.report.prior, &number);
-        self.report.ailments.iter_mut().for_each(|a| a.renumber(&number));
-        Ok(())
-    }
-}
 
 /// Cluster the rows of `input`.
 ///

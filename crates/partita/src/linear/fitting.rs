@@ -1,6 +1,6 @@
 //! A fit under way, step by step: what it does next depends on a state that can be kept and gone on with.
 
-use super::fit::Fit;
+use super::fitted::Fit;
 use super::input::Input;
 use super::model::{Model, Predictions};
 use super::params::{Params, Prior};

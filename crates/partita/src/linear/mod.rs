@@ -4,6 +4,7 @@ mod align;
 #[doc(hidden)]
 pub mod em;
 mod fit;
+mod fitted;
 mod fitting;
 mod head;
 mod init;
@@ -26,7 +27,8 @@ mod trainer;
 
 pub use crate::numeric::optimise::Optimiser;
 pub use crate::prepare::{Dims, Prepare};
-pub use fit::{Fit, PREPARING, fit, fit_prepared};
+pub use fit::{PREPARING, fit, fit_prepared};
+pub use fitted::Fit;
 pub use fitting::{FitState, Fitting};
 pub use head::Head;
 pub use input::Input;

@@ -1,6 +1,6 @@
 //! The images of a data set: files that are decoded when they are needed, or pixels in memory.
 
-use crate::dataset::Note;
+use super::Note;
 use crate::error::{JobError, Result};
 use crate::field::Field;
 use partita_deep::DeepError;
