@@ -244,7 +244,7 @@ pub struct EmbedArgs {
 #[derive(Debug, Args)]
 pub struct ReproduceArgs {
     /// all, names (teaser minima gammas renyi supervised simplex margins multiclass divergences paths noise updates
-    /// solvers orders features), or .toml files like those in reproduce/
+    /// solvers orders features), or .toml files like those in crates/partita-study/reproduce/
     #[arg(required = true, value_name = "NAME")]
     pub names: Vec<String>,
     /// Directory for the report (index.html, README.md) and its pictures (.svg)
