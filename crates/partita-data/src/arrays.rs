@@ -72,14 +72,14 @@ pub(crate) fn strings(array: &dyn Array) -> Option<Vec<String>> {
 
 /// The cells of a column of labels as text; nulls are empty. Doubles stay doubles: `f32` has no room for large labels.
 pub(crate) fn label_cells(array: &dyn Array) -> Option<Vec<String>> {
-    fn told<T: ToString>(array: &dyn Array, values: impl Iterator<Item = T>) -> Vec<String> {
+    fn as_text<T: ToString>(array: &dyn Array, values: impl Iterator<Item = T>) -> Vec<String> {
         let cell = |(i, v): (usize, T)| if array.is_null(i) { String::new() } else { v.to_string() };
         values.enumerate().map(cell).collect()
     }
     strings(array).or_else(|| match array.data_type() {
         DataType::Float64 => {
-            Some(told(array, array.as_primitive::<types::Float64Type>().values().iter().copied()))
+            Some(as_text(array, array.as_primitive::<types::Float64Type>().values().iter().copied()))
         }
-        _ => numbers(array).map(|values| told(array, values.into_iter())),
+        _ => numbers(array).map(|values| as_text(array, values.into_iter())),
     })
 }

@@ -12,13 +12,13 @@ impl Default for Fingerprint {
 
 impl Fingerprint {
     /// The same with these bytes after all others.
-    pub fn with(self, bytes: &[u8]) -> Self {
+    pub fn with_bytes(self, bytes: &[u8]) -> Self {
         Self(bytes.iter().fold(self.0, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3)))
     }
 
     /// The same with these numbers after all others.
     pub fn with_numbers(self, numbers: &[f32]) -> Self {
-        numbers.iter().fold(self, |print, number| print.with(&number.to_bits().to_le_bytes()))
+        numbers.iter().fold(self, |print, number| print.with_bytes(&number.to_bits().to_le_bytes()))
     }
 }
 
@@ -29,7 +29,7 @@ mod tests {
     /// Published values of FNV-1a.
     #[test]
     fn it_is_fnv() {
-        assert_eq!(Fingerprint::default().with(b"a").0, 0xaf63_dc4c_8601_ec8c);
-        assert_eq!(Fingerprint::default().with(b"foo").with(b"bar").0, 0x8594_4171_f739_67e8);
+        assert_eq!(Fingerprint::default().with_bytes(b"a").0, 0xaf63_dc4c_8601_ec8c);
+        assert_eq!(Fingerprint::default().with_bytes(b"foo").with_bytes(b"bar").0, 0x8594_4171_f739_67e8);
     }
 }

@@ -4,7 +4,7 @@ use crate::error::{DataError, Result};
 use crate::safetensors_io::{Tensor, TensorFile, Values};
 use crate::versions::Origin;
 use partita::linear::{Model, Params};
-use partita::prepare::View;
+use partita::prepare::FeatureView;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -57,8 +57,11 @@ impl ModelFile {
         for (i, view) in model.views.iter().enumerate().filter(|(_, v)| !v.centre.is_empty()) {
             tensor(&format!("centre.{i}"), vec![view.width], &view.centre);
         }
-        let record =
-            |v: &View| ViewRecord { width: v.width, centred: !v.centre.is_empty(), normalise: v.normalise };
+        let record = |v: &FeatureView| ViewRecord {
+            width: v.width,
+            centred: !v.centre.is_empty(),
+            normalise: v.normalise,
+        };
         let records: Vec<ViewRecord> = model.views.iter().map(record).collect();
         let mut text = |key: &str, value: String| file.metadata.insert(key.to_owned(), value);
         text("format", FORMAT.to_owned());
@@ -135,7 +138,7 @@ fn model(mut tensors: Tensors, records: Vec<ViewRecord>, k: usize, origin: &Orig
     let mut views = Vec::with_capacity(records.len());
     for (i, ViewRecord { width, centred, normalise }) in records.into_iter().enumerate() {
         let centre = if centred { take(&format!("centre.{i}"), &[width])? } else { Vec::new() };
-        views.push(View { width, centre, normalise });
+        views.push(FeatureView { width, centre, normalise });
     }
     if k < 2 || m == 0 {
         return Err(origin.corrupt(format!("a model of {k} clusters and {m} features cannot be")));

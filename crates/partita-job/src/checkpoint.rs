@@ -30,10 +30,10 @@ impl<'a> Checkpoint<'a> {
     pub fn new(path: &'a Path, input: &Input<'_>, prepared: &Prepared, params: &Params) -> Result<Self> {
         // The preparation has seen all rows, so that other rows show in it.
         let mut print =
-            Fingerprint::default().with(&encoded(path, &(prepared.preparation(), input.rows.n()))?);
-        print = print.with(&encoded(path, &(input.known, input.weights, input.warm_start))?);
+            Fingerprint::default().with_bytes(&encoded(path, &(prepared.preparation(), input.rows.n()))?);
+        print = print.with_bytes(&encoded(path, &(input.known, input.weights, input.warm_start))?);
         let options = serde_json::to_string(params).map_err(|e| damaged(path, &e))?;
-        let origin = format!("{:016x}", print.with(options.as_bytes()).0);
+        let origin = format!("{:016x}", print.with_bytes(options.as_bytes()).0);
         Ok(Self { path, origin, due: Instant::now() + PAUSE })
     }
 

@@ -36,7 +36,7 @@ mod training;
 pub use block::Block;
 #[cfg(feature = "deep")]
 pub use dataset::usable_images;
-pub use dataset::{AllRows, Dataset, Note, Part, SharedRows};
+pub use dataset::{AllRows, DataPart, Dataset, Note, SharedRows};
 pub use error::{JobError, Kept, Result};
 pub use export::{Outputs, write_predictions};
 pub use field::{Field, spelled};

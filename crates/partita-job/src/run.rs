@@ -19,10 +19,10 @@ use partita_data::model_file::ModelFile;
 /// ```
 /// use partita::report::Silent;
 /// use partita_data::{Features, synth::gaussian_mixture};
-/// use partita_job::{Dataset, FitSpec, Given, Part, Resources, run};
+/// use partita_job::{Dataset, FitSpec, Given, DataPart, Resources, run};
 /// use std::sync::Arc;
 /// let rows = Features::from_vec(gaussian_mixture(&[20, 20, 20], 2, 12.0, 1).0, 2)?;
-/// let dataset = Dataset::new(vec![Part::new(Arc::new(rows))])?;
+/// let dataset = Dataset::new(vec![DataPart::new(Arc::new(rows))])?;
 /// let record = run(&FitSpec::new(3), &dataset, &Given::default(), &Resources::default(), &Silent)?;
 /// assert_eq!(record.cluster_sizes, [20, 20, 20]);
 /// # Ok::<(), partita_job::JobError>(())

@@ -8,13 +8,13 @@ use partita_data::model_file::ModelFile;
 use partita_data::synth::gaussian_mixture;
 use partita_data::{Features, write_npy_f32_2d};
 use partita_job::{
-    AnyModel, Balance, DataSpec, Dataset, Field, FitSpec, Given, JobError, Outputs, Part, PriorSpec, Record,
-    Resources, SizeSpec, continue_model, predict, run,
+    AnyModel, Balance, DataPart, DataSpec, Dataset, Field, FitSpec, Given, JobError, Outputs, PriorSpec,
+    Record, Resources, SizeSpec, continue_model, predict, run,
 };
 use std::sync::Arc;
 
-fn part(values: &[f32], m: usize) -> Part<'static> {
-    Part::new(Arc::new(Features::from_vec(values.to_vec(), m).unwrap()))
+fn part(values: &[f32], m: usize) -> DataPart<'static> {
+    DataPart::new(Arc::new(Features::from_vec(values.to_vec(), m).unwrap()))
 }
 
 fn blobs(sizes: &[usize], m: usize) -> Dataset<'static> {
@@ -65,7 +65,7 @@ fn files_side_by_side_and_groups_of_one_array_are_the_same_job() {
         rows.chunks_exact(5).flat_map(|row| row[from..to].to_vec()).collect()
     };
     let apart = Dataset::new(vec![part(&columns(0, 3), 3), part(&columns(3, 5), 2)]).unwrap();
-    let groups = Dataset::new(vec![Part { widths: vec![3, 2], ..part(&rows, 5) }]).unwrap();
+    let groups = Dataset::new(vec![DataPart { widths: vec![3, 2], ..part(&rows, 5) }]).unwrap();
     let spec = FitSpec { restarts: 2, ..FitSpec::new(3) };
     let (apart, groups) = (fitted(&spec, &apart), fitted(&spec, &groups));
     assert_eq!(bytes(&apart.model), bytes(&groups.model));

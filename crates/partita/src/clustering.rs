@@ -22,7 +22,7 @@ use crate::rows::Rows;
 /// # Ok::<(), partita::Error>(())
 /// ```
 ///
-/// Options that have no method here are fields of [`Params`], with which [`EntropyClustering::with`] begins.
+/// Options that have no method here are fields of [`Params`], with which [`EntropyClustering::with_params`] begins.
 #[derive(Clone)]
 #[must_use = "nothing happens before `fit`"]
 pub struct EntropyClustering<'a> {
@@ -49,11 +49,11 @@ macro_rules! options {
 impl<'a> EntropyClustering<'a> {
     /// `k` clusters, with the defaults for everything else.
     pub fn new(k: usize) -> Self {
-        Self::with(Params::new(k))
+        Self::with_params(Params::new(k))
     }
 
-    /// These options.
-    pub fn with(params: Params) -> Self {
+    /// A clustering with these options.
+    pub fn with_params(params: Params) -> Self {
         Self {
             params,
             widths: None,

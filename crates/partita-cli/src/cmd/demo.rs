@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use partita::metrics::Scores;
 use partita_data::{DIGITS_FEATURES, DIGITS_ROWS, Features, digits};
 use partita_job::export::write;
-use partita_job::{Dataset, FitSpec, Given, Part, Record, Resources, run as fit};
+use partita_job::{DataPart, Dataset, FitSpec, Given, Record, Resources, run as fit};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub fn run(args: &DemoArgs) -> Result<()> {
     let terminal = Terminal::new(true)?;
     let (pixels, truth) = digits();
     let rows = Features::from_vec(pixels.clone(), DIGITS_FEATURES)?;
-    let dataset = Dataset::new(vec![Part::new(Arc::new(rows))])?;
+    let dataset = Dataset::new(vec![DataPart::new(Arc::new(rows))])?;
     let given =
         Given { truth: Some(truth.iter().map(|&digit| i64::from(digit)).collect()), ..Given::default() };
     let spec = FitSpec { seed: args.seed, ..FitSpec::new(K) };

@@ -68,18 +68,18 @@ impl Image {
 /// Images from one or several places, decoded when they are asked for.
 #[derive(Debug)]
 pub struct Images {
-    parts: Vec<Part>,
+    parts: Vec<ImageSource>,
     /// How many images come before each part, and at the end how many there are.
     starts: Vec<usize>,
 }
 
 #[derive(Debug)]
-enum Part {
+enum ImageSource {
     Packed(Packed),
     Folder(Folder),
 }
 
-impl Part {
+impl ImageSource {
     fn packed(&self) -> Option<&Packed> {
         match self {
             Self::Packed(packed) => Some(packed),
@@ -117,8 +117,8 @@ impl Images {
         for path in paths {
             let path = path.as_ref();
             let part = match path.is_dir() || folder::is_picture(path) {
-                true => Part::Folder(Folder::open(path)?),
-                false => Part::Packed(Packed::open(path)?),
+                true => ImageSource::Folder(Folder::open(path)?),
+                false => ImageSource::Packed(Packed::open(path)?),
             };
             if part.len() == 0 {
                 let problem =
@@ -144,15 +144,15 @@ impl Images {
 
     /// Channels of the images: 1, or 3 if any of them may have colours.
     pub fn channels(&self) -> usize {
-        self.parts.iter().map(Part::channels).max().unwrap_or(1)
+        self.parts.iter().map(ImageSource::channels).max().unwrap_or(1)
     }
 
     /// Image `i`, decoded.
     pub fn get(&self, i: usize) -> Result<Image> {
         let (part, at) = self.locate(i);
         match part {
-            Part::Packed(packed) => packed.get(at),
-            Part::Folder(folder) => folder.get(at),
+            ImageSource::Packed(packed) => packed.get(at),
+            ImageSource::Folder(folder) => folder.get(at),
         }
     }
 
@@ -160,8 +160,8 @@ impl Images {
     pub fn name(&self, i: usize) -> String {
         let (part, at) = self.locate(i);
         match part {
-            Part::Packed(packed) => packed.name(at),
-            Part::Folder(folder) => folder.name(at),
+            ImageSource::Packed(packed) => packed.name(at),
+            ImageSource::Folder(folder) => folder.name(at),
         }
     }
 
@@ -169,30 +169,30 @@ impl Images {
     pub fn identity(&self, i: usize) -> u64 {
         let (part, at) = self.locate(i);
         let age = match part {
-            Part::Packed(packed) => packed.age(),
-            Part::Folder(folder) => folder.age(at),
+            ImageSource::Packed(packed) => packed.age(),
+            ImageSource::Folder(folder) => folder.age(at),
         };
-        Fingerprint::default().with(format!("{} {age:?}", self.name(i)).as_bytes()).0
+        Fingerprint::default().with_bytes(format!("{} {age:?}", self.name(i)).as_bytes()).0
     }
 
     /// Labels that came with the images, if all parts have labels of one kind: those of like files, or the sub-folders
     /// of all folders, numbered in the order of their names. CIFAR-100 has classes of two kinds: the 20 superclasses, or all
     /// 100 if there are more than 20 clusters. They are for reporting.
     pub fn labels(&self, clusters: usize) -> Option<Vec<i64>> {
-        let packed: Vec<&Packed> = self.parts.iter().filter_map(Part::packed).collect();
+        let packed: Vec<&Packed> = self.parts.iter().filter_map(ImageSource::packed).collect();
         if packed.len() == self.parts.len() {
             let alike = packed.iter().all(|part| part.like(packed[0]));
             let all: Option<Vec<Vec<i64>>> = packed.iter().map(|part| part.labels(clusters)).collect();
             return all.filter(|_| alike).map(|all| all.concat());
         }
-        let all: Option<Vec<Vec<OsString>>> = self.parts.iter().map(Part::classes).collect();
+        let all: Option<Vec<Vec<OsString>>> = self.parts.iter().map(ImageSource::classes).collect();
         let all = all?.concat();
         let names: BTreeSet<&OsString> = all.iter().collect();
         let numbers: BTreeMap<&OsString, i64> = names.into_iter().zip(0..).collect();
         Some(all.iter().map(|class| numbers[class]).collect())
     }
 
-    fn locate(&self, i: usize) -> (&Part, usize) {
+    fn locate(&self, i: usize) -> (&ImageSource, usize) {
         let part = self.starts.partition_point(|&start| start <= i) - 1;
         (&self.parts[part], i - self.starts[part])
     }

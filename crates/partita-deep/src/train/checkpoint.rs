@@ -45,10 +45,10 @@ impl<'a> Checkpoint<'a> {
 fn origin(trainer: &Trainer<'_>) -> Fingerprint {
     let Source { pixels, neighbours, normalise, .. } = &trainer.source;
     let mut print = Fingerprint::default()
-        .with(format!("{:?} {:?} {:?}", pixels.shape(), trainer.known, normalise).as_bytes())
-        .with(pixels.bytes());
+        .with_bytes(format!("{:?} {:?} {:?}", pixels.shape(), trainer.known, normalise).as_bytes())
+        .with_bytes(pixels.bytes());
     for neighbour in *neighbours {
-        print = print.with(&neighbour.to_le_bytes());
+        print = print.with_bytes(&neighbour.to_le_bytes());
     }
     walk::each(&trainer.model.valid(), &mut |_, _, values| print = print.with_numbers(&values));
     print

@@ -2,7 +2,7 @@
 
 use super::Trainer;
 use super::ahead::Inputs;
-use super::views::with;
+use super::views::plus;
 use crate::losses::{core, kl, log_sigma, symmetric_kl, with_gradient};
 use crate::nets::Classifier;
 use crate::weights::walk::{apart, values};
@@ -60,7 +60,7 @@ impl Trainer<'_> {
         let z = self.model.forward(x.clone());
         let judged = self.judged(z.clone(), &rows, judge);
         // As labels of their rows alone the known ones would count as little as they are few.
-        let (mut loss, cluster) = with(judged, self.known_term(z.clone(), &rows));
+        let (mut loss, cluster) = plus(judged, self.known_term(z.clone(), &rows));
         let mut losses = Losses { cluster, ..Losses::default() };
         if let Some(view) = second.filter(|_| pairs > 0.0) {
             let term = symmetric_kl(z.clone(), self.model.forward(self.tracked(view))) * pairs as f32;
@@ -116,7 +116,7 @@ impl Trainer<'_> {
     }
 
     /// ln σ of images by the first head of the network outside of training.
-    pub(super) fn said(&self, still: &Classifier, images: TensorData) -> Vec<f64> {
+    pub(super) fn log_sigma(&self, still: &Classifier, images: TensorData) -> Vec<f64> {
         log_sigma(&still.forward(Tensor::from_data(images, &self.device.clone().inner())))
     }
 
@@ -130,9 +130,9 @@ impl Trainer<'_> {
         for start in (0..n).step_by(batch) {
             // The last batch is as large as the others, some of whose images it takes.
             let rows = &order[start.min(n - batch)..][..batch];
-            let said = log_sigma(&still.forward(self.tracked(self.source.plain(rows))));
-            for (row, said) in rows.iter().zip(said.chunks_exact(k)) {
-                all[row * k..][..k].copy_from_slice(said);
+            let predicted = log_sigma(&still.forward(self.tracked(self.source.plain(rows))));
+            for (row, predicted) in rows.iter().zip(predicted.chunks_exact(k)) {
+                all[row * k..][..k].copy_from_slice(predicted);
             }
         }
         let mut ws = Workspace::default();

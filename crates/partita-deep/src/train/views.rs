@@ -17,13 +17,13 @@ impl Trainer<'_> {
         let (tensor, cluster) = match self.params.aim {
             Aim::Iic { heads, .. } => self.iic(self.tracked(first), other, &rows, heads),
             Aim::Contrast { temperature, .. } => {
-                told(contrast(self.project(self.tracked(first)), self.project(other), temperature))
+                with_value(contrast(self.project(self.tracked(first)), self.project(other), temperature))
             }
             Aim::Neighbours { entropy } => {
                 let first = self.model.forward(self.tracked(first));
                 let second = self.model.forward(other);
                 let known = self.known_term(first.clone(), &rows);
-                with(told(neighbours(first, second, entropy)), known)
+                plus(with_value(neighbours(first, second, entropy)), known)
             }
             Aim::Confident { threshold } => self.confident(first, other, &rows, threshold),
             Aim::Core { .. } => unreachable!("losses of the core need no views"),
@@ -47,7 +47,7 @@ impl Trainer<'_> {
         }
         let known =
             self.model.heads[..heads].iter().map(|head| self.known_term(head.forward(first.clone()), rows));
-        let (tensor, value) = known.fold(told(Tensor::cat(terms, 0).sum()), with);
+        let (tensor, value) = known.fold(with_value(Tensor::cat(terms, 0).sum()), plus);
         (tensor / heads as f32, value / heads as f64)
     }
 
@@ -72,12 +72,12 @@ impl Trainer<'_> {
         threshold: f64,
     ) -> (Tensor<1>, f64) {
         let k = self.params.k;
-        let said = self.said(&self.model.valid(), images);
+        let log_sigma = self.log_sigma(&self.model.valid(), images);
         let sure = |row: &[f64]| {
             let best = largest(row);
             (row[best].exp() > threshold).then_some(best)
         };
-        let found: Vec<Option<usize>> = said.chunks_exact(k).map(sure).collect();
+        let found: Vec<Option<usize>> = log_sigma.chunks_exact(k).map(sure).collect();
         self.sure += found.iter().flatten().count();
         let labels = rows.iter().zip(found).map(|(&row, found)| self.known_label(row).or(found));
         let labels: Vec<Option<usize>> = labels.collect();
@@ -106,15 +106,16 @@ fn taught(z: Tensor<2>, labels: &[Option<usize>], weight: impl Fn(usize) -> f64)
     (with_gradient(z, &gradient), value)
 }
 
-/// A loss, and a term that it may have besides.
-pub(super) fn with(a: (Tensor<1>, f64), b: Option<(Tensor<1>, f64)>) -> (Tensor<1>, f64) {
+/// The sum of a loss and an optional second term.
+pub(super) fn plus(a: (Tensor<1>, f64), b: Option<(Tensor<1>, f64)>) -> (Tensor<1>, f64) {
     match b {
         Some(b) => (a.0 + b.0, a.1 + b.1),
         None => a,
     }
 }
 
-fn told(loss: Tensor<1>) -> (Tensor<1>, f64) {
+/// A loss and its value.
+fn with_value(loss: Tensor<1>) -> (Tensor<1>, f64) {
     let value = scalar(&loss);
     (loss, value)
 }

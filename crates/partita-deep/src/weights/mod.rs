@@ -286,7 +286,7 @@ pub fn randomise<M: burn::module::Module>(module: M, seed: u64) -> M {
 pub fn fingerprint(path: &Path, options: &str) -> Result<u64> {
     let io = |source| DataError::Io { path: path.to_owned(), action: "read", source };
     let bytes = std::fs::read(path).map_err(io)?;
-    Ok(Fingerprint::default().with(options.as_bytes()).with(&bytes).0)
+    Ok(Fingerprint::default().with_bytes(options.as_bytes()).with_bytes(&bytes).0)
 }
 
 #[cfg(test)]

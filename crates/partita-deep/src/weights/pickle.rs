@@ -85,7 +85,7 @@ fn size(value: Value) -> Option<usize> {
 }
 
 /// What can go wrong: a few words that say where.
-pub(super) type Outcome<T> = Result<T, String>;
+pub(super) type Parsed<T> = Result<T, String>;
 
 struct Machine<'a, 'b> {
     code: &'a mut Cursor<'b>,
@@ -96,7 +96,7 @@ struct Machine<'a, 'b> {
 }
 
 /// Run one program from the cursor; the objects go to `arena`.
-pub(super) fn load(code: &mut Cursor<'_>, arena: &mut Arena) -> Outcome<Value> {
+pub(super) fn load(code: &mut Cursor<'_>, arena: &mut Arena) -> Parsed<Value> {
     let mut machine = Machine { code, arena, stack: Vec::new(), marks: Vec::new(), memo: Default::default() };
     loop {
         let op = machine.code.u8()?;
@@ -108,7 +108,7 @@ pub(super) fn load(code: &mut Cursor<'_>, arena: &mut Arena) -> Outcome<Value> {
 }
 
 impl Machine<'_, '_> {
-    fn step(&mut self, op: u8) -> Outcome<()> {
+    fn step(&mut self, op: u8) -> Parsed<()> {
         match op {
             0x80 => self.code.u8().map(drop),
             0x95 => self.code.u64().map(drop),
@@ -134,7 +134,7 @@ impl Machine<'_, '_> {
         }
     }
 
-    fn number(&mut self, op: u8) -> Outcome<()> {
+    fn number(&mut self, op: u8) -> Parsed<()> {
         let value = match op {
             b'N' => Value::None,
             0x88 | 0x89 => Value::Bool(op == 0x88),
@@ -152,7 +152,7 @@ impl Machine<'_, '_> {
     }
 
     /// A whole number of up to eight bytes; a longer one (PyTorch's old magic number) is of no use.
-    fn long(&mut self) -> Outcome<Value> {
+    fn long(&mut self) -> Parsed<Value> {
         let len = usize::from(self.code.u8()?);
         let bytes = self.code.take(len)?;
         if len > 8 {
@@ -164,7 +164,7 @@ impl Machine<'_, '_> {
         Ok(Value::Int(i64::from_le_bytes(wide)))
     }
 
-    fn words(&mut self, op: u8) -> Outcome<()> {
+    fn words(&mut self, op: u8) -> Parsed<()> {
         let value = match op {
             b'c' => {
                 let name = format!("{}.{}", self.code.line()?, self.code.line()?);
@@ -193,7 +193,7 @@ impl Machine<'_, '_> {
         Ok(())
     }
 
-    fn container(&mut self, op: u8) -> Outcome<()> {
+    fn container(&mut self, op: u8) -> Parsed<()> {
         let value = match op {
             b')' | b']' => self.arena.new_items(Vec::new()),
             b'}' => self.arena.new_dict(),
@@ -215,7 +215,7 @@ impl Machine<'_, '_> {
         Ok(())
     }
 
-    fn fill(&mut self, op: u8) -> Outcome<()> {
+    fn fill(&mut self, op: u8) -> Parsed<()> {
         let values = match op {
             b'a' => self.last(1)?,
             b's' => self.last(2)?,
@@ -233,7 +233,7 @@ impl Machine<'_, '_> {
         }
     }
 
-    fn set_items(&mut self, values: Vec<Value>) -> Outcome<()> {
+    fn set_items(&mut self, values: Vec<Value>) -> Parsed<()> {
         let Some(&Value::Dict(at)) = self.stack.last() else {
             // Attributes of something opaque.
             return Ok(());
@@ -245,7 +245,7 @@ impl Machine<'_, '_> {
         Ok(())
     }
 
-    fn remember(&mut self, op: u8) -> Outcome<()> {
+    fn remember(&mut self, op: u8) -> Parsed<()> {
         let key = match op {
             b'q' | b'h' => u64::from(self.code.u8()?),
             b'r' | b'j' => u64::from(self.code.u32()?),
@@ -262,7 +262,7 @@ impl Machine<'_, '_> {
     }
 
     /// The few calls that rebuild a state dict.
-    fn call(&mut self) -> Outcome<()> {
+    fn call(&mut self) -> Parsed<()> {
         let (arguments, function) = (self.pop()?, self.pop()?);
         let (Value::Items(at), Value::Global(name)) = (arguments, function) else {
             return Err("a call without a name or arguments".into());
@@ -278,7 +278,7 @@ impl Machine<'_, '_> {
         Ok(())
     }
 
-    fn tensor(&mut self, arguments: &[Value]) -> Outcome<Value> {
+    fn tensor(&mut self, arguments: &[Value]) -> Parsed<Value> {
         let [Value::Persistent(storage), offset, shape, stride, ..] = *arguments else {
             return Err("a tensor without a storage".into());
         };
@@ -291,16 +291,16 @@ impl Machine<'_, '_> {
         Ok(Value::Tensor(self.arena.tensors.len() - 1))
     }
 
-    fn pop(&mut self) -> Outcome<Value> {
+    fn pop(&mut self) -> Parsed<Value> {
         self.stack.pop().ok_or_else(|| "nothing left on the stack".into())
     }
 
-    fn last(&mut self, count: usize) -> Outcome<Vec<Value>> {
+    fn last(&mut self, count: usize) -> Parsed<Vec<Value>> {
         let start = self.stack.len().checked_sub(count).ok_or("too little on the stack")?;
         Ok(self.stack.split_off(start))
     }
 
-    fn since_mark(&mut self) -> Outcome<Vec<Value>> {
+    fn since_mark(&mut self) -> Parsed<Vec<Value>> {
         let mark = self.marks.pop().filter(|&mark| mark <= self.stack.len()).ok_or("no mark on the stack")?;
         Ok(self.stack.split_off(mark))
     }

@@ -4,7 +4,7 @@
 //! than the tensors that a network has.
 
 use super::cursor::Cursor;
-use super::pickle::{Arena, Outcome, TensorSpec, Value, load};
+use super::pickle::{Arena, Parsed, TensorSpec, Value, load};
 use memmap2::Mmap;
 use std::collections::BTreeMap;
 use std::io::{Cursor as IoCursor, Read};
@@ -73,7 +73,7 @@ pub(super) fn is_torch(bytes: &[u8]) -> bool {
 }
 
 impl TorchFile {
-    pub fn new(bytes: Mmap) -> Outcome<Self> {
+    pub fn new(bytes: Mmap) -> Parsed<Self> {
         let mut arena = Arena::default();
         let (root, storages) = match bytes.starts_with(b"PK") {
             true => from_archive(&bytes, &mut arena)?,
@@ -89,7 +89,7 @@ impl TorchFile {
     }
 
     /// The numbers of a tensor, row after row.
-    pub fn read(&self, name: &str) -> Outcome<Vec<f32>> {
+    pub fn read(&self, name: &str) -> Parsed<Vec<f32>> {
         let at = self.names.get(name).ok_or_else(|| format!("it has no tensor `{name}`"))?;
         let spec = &self.arena.tensors[*at];
         let (kind, bytes) = self.storage(spec).map_err(|problem| format!("`{name}`: {problem}"))?;
@@ -98,7 +98,7 @@ impl TorchFile {
             .ok_or_else(|| format!("`{name}` reaches beyond the numbers that are stored"))
     }
 
-    fn storage(&self, spec: &TensorSpec) -> Outcome<(Kind, &[u8])> {
+    fn storage(&self, spec: &TensorSpec) -> Parsed<(Kind, &[u8])> {
         let described = &self.arena.items[spec.storage];
         let text = |i: usize| described.get(i).and_then(|v| self.arena.text(*v));
         let name = text(1).ok_or("its storage has no type")?;
@@ -153,7 +153,7 @@ fn flat_names(arena: &Arena, at: usize) -> Option<BTreeMap<String, usize>> {
     (!names.is_empty()).then_some(names)
 }
 
-fn from_archive(bytes: &[u8], arena: &mut Arena) -> Outcome<(Value, Storages)> {
+fn from_archive(bytes: &[u8], arena: &mut Arena) -> Parsed<(Value, Storages)> {
     let mut archive =
         ZipArchive::new(IoCursor::new(bytes)).map_err(|e| format!("its archive is broken ({e})"))?;
     let (mut storages, mut program) = (Storages::new(), None);
@@ -181,7 +181,7 @@ fn from_archive(bytes: &[u8], arena: &mut Arena) -> Outcome<(Value, Storages)> {
 
 /// Before 1.6: a magic number, a version, the machine, the object and the keys of its storages, each a pickle, then
 /// every storage after its length.
-fn from_pickles(bytes: &[u8], arena: &mut Arena) -> Outcome<(Value, Storages)> {
+fn from_pickles(bytes: &[u8], arena: &mut Arena) -> Parsed<(Value, Storages)> {
     let mut cursor = Cursor::new(bytes);
     for _ in 0..3 {
         load(&mut cursor, arena)?;

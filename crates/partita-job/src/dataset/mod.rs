@@ -22,7 +22,7 @@ pub type SharedRows<'a> = Arc<dyn Rows + Send + Sync + 'a>;
 
 /// Some features of all rows: a file, or an array in memory.
 #[derive(Clone)]
-pub struct Part<'a> {
+pub struct DataPart<'a> {
     /// The rows.
     pub rows: SharedRows<'a>,
     /// Widths of the groups of features in it; each is prepared on its own.
@@ -33,7 +33,7 @@ pub struct Part<'a> {
     pub origin: Option<PathBuf>,
 }
 
-impl<'a> Part<'a> {
+impl<'a> DataPart<'a> {
     /// Rows without names, as one group of features.
     pub fn new(rows: SharedRows<'a>) -> Self {
         Self { widths: vec![rows.m()], rows, columns: None, origin: None }
@@ -44,15 +44,15 @@ impl<'a> Part<'a> {
 ///
 /// ```
 /// use partita_data::Features;
-/// use partita_job::{Dataset, Part};
+/// use partita_job::{Dataset, DataPart};
 /// use std::sync::Arc;
 /// let rows = Features::from_vec(vec![1.0, 2.0, 3.0, 4.0], 2)?;
-/// let dataset = Dataset::new(vec![Part::new(Arc::new(rows))])?;
+/// let dataset = Dataset::new(vec![DataPart::new(Arc::new(rows))])?;
 /// assert_eq!((dataset.n(), dataset.widths()), (2, vec![2]));
 /// # Ok::<(), partita_job::JobError>(())
 /// ```
 pub struct Dataset<'a> {
-    parts: Vec<Part<'a>>,
+    parts: Vec<DataPart<'a>>,
     ids: Option<Vec<String>>,
     notes: Vec<Note>,
     #[cfg(feature = "deep")]
@@ -64,7 +64,7 @@ impl<'a> Dataset<'a> {
     ///
     /// # Errors
     /// If one has another number of rows than the first, or if there is none.
-    pub fn new(parts: Vec<Part<'a>>) -> Result<Self> {
+    pub fn new(parts: Vec<DataPart<'a>>) -> Result<Self> {
         let first = parts.first().ok_or(JobError::Missing { field: Field::Data })?;
         if let Some((at, odd)) = parts.iter().enumerate().find(|(_, part)| part.rows.n() != first.rows.n()) {
             let (a, b) = (shown(first, 0), shown(odd, at));
@@ -105,7 +105,7 @@ impl<'a> Dataset<'a> {
     }
 
     /// The parts.
-    pub fn parts(&self) -> &[Part<'a>] {
+    pub fn parts(&self) -> &[DataPart<'a>] {
         &self.parts
     }
 
@@ -154,7 +154,7 @@ impl<'a> Dataset<'a> {
     }
 }
 
-fn shown(part: &Part<'_>, at: usize) -> String {
+fn shown(part: &DataPart<'_>, at: usize) -> String {
     part.origin.as_ref().map_or_else(|| format!("part {at}"), |path| path.display().to_string())
 }
 
@@ -201,13 +201,13 @@ mod tests {
     use super::*;
     use partita_data::Features;
 
-    fn part(values: Vec<f32>, m: usize) -> Part<'static> {
-        Part::new(Arc::new(Features::from_vec(values, m).unwrap()))
+    fn part(values: Vec<f32>, m: usize) -> DataPart<'static> {
+        DataPart::new(Arc::new(Features::from_vec(values, m).unwrap()))
     }
 
     #[test]
     fn parts_stand_side_by_side() {
-        let named = Part { columns: Some(vec!["c".into()]), ..part(vec![7.0, 8.0], 1) };
+        let named = DataPart { columns: Some(vec!["c".into()]), ..part(vec![7.0, 8.0], 1) };
         let dataset = Dataset::new(vec![part(vec![1.0, 2.0, 3.0, 4.0], 2), named]).unwrap();
         assert_eq!((dataset.n(), dataset.widths()), (2, vec![2, 1]));
         let mut out = [0.0; 6];

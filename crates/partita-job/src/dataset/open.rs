@@ -1,6 +1,6 @@
 //! Opening what a specification or a model takes: feature files, or images.
 
-use super::{Dataset, Part};
+use super::{DataPart, Dataset};
 use crate::error::{JobError, Result};
 use crate::field::Field;
 use crate::model::AnyModel;
@@ -61,7 +61,7 @@ impl Dataset<'static> {
             notes.extend(file.notes().iter().map(note));
             named.extend(file.take_ids().map(|ids| (ids, path)));
             let columns = file.feature_names().map(<[String]>::to_vec);
-            parts.push(Part { columns, origin: Some(path.clone()), ..Part::new(Arc::new(file)) });
+            parts.push(DataPart { columns, origin: Some(path.clone()), ..DataPart::new(Arc::new(file)) });
         }
         let dataset = Self::new(parts)?;
         for ((a, a_path), (b, b_path)) in named.iter().zip(named.iter().skip(1)) {

@@ -1,6 +1,6 @@
 //! Functions of one probability: entropies, supervised losses, divergences.
 
-use super::{Context, Outcome};
+use super::{Context, Findings};
 use crate::chart::{Axis, Chart, Mark};
 use crate::error::Result;
 use partita::entropy::{cross, divergence, renyi};
@@ -50,12 +50,12 @@ pub fn order(alpha: f64) -> String {
     if alpha.is_infinite() { "α = ∞".to_owned() } else { format!("α = {alpha}") }
 }
 
-pub fn renyi(context: &Context<'_>) -> Result<Outcome> {
+pub fn renyi(context: &Context<'_>) -> Result<Findings> {
     let orders: Orders = context.spec.settings()?;
     let curve = |(at, &alpha): (usize, &f64)| line(&order(alpha), at, false, |p| entropy(alpha, p));
     let marks = orders.orders.iter().enumerate().map(curve).collect();
     let (x, y) = (Axis::between("σ", 0.0, 1.0), Axis::between("R_α(σ, 1 − σ)", 0.0, 0.75));
-    let mut out = Outcome::default();
+    let mut out = Findings::default();
     out.figure("renyi", 1, vec![Chart { title: "Rényi entropies".to_owned(), x, y, marks }]);
     let largest = |f: &dyn Fn(f64) -> f64| places().map(f).fold(0.0, f64::max);
     let shannon = |p: f64| -p * p.ln() - (1.0 - p) * (1.0 - p).ln();
@@ -71,9 +71,9 @@ pub fn renyi(context: &Context<'_>) -> Result<Outcome> {
     Ok(out)
 }
 
-pub fn supervised(context: &Context<'_>) -> Result<Outcome> {
+pub fn supervised(context: &Context<'_>) -> Result<Findings> {
     let orders: Orders = context.spec.settings()?;
-    let mut out = Outcome::default();
+    let mut out = Findings::default();
     let mut charts = Vec::new();
     let mut worst = 0.0f64;
     for &alpha in &orders.orders {
@@ -95,10 +95,10 @@ pub fn supervised(context: &Context<'_>) -> Result<Outcome> {
     Ok(out)
 }
 
-pub fn divergences(_: &Context<'_>) -> Result<Outcome> {
+pub fn divergences(_: &Context<'_>) -> Result<Findings> {
     let pair = |p: f64| [p, 1.0 - p];
     let named = |name: &str, p: f64| format!("{name} ({p}, {:.1})", 1.0 - p);
-    let mut out = Outcome::default();
+    let mut out = Findings::default();
     let (mut fairness, mut coupling) = (Vec::new(), Vec::new());
     for (colour, p) in [(0, 0.9), (2, 0.5)] {
         fairness.push(line(&named("u =", p), colour, false, |q| divergence::kl(&pair(p), &pair(q))));

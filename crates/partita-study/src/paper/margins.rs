@@ -1,6 +1,6 @@
 //! Margins: signed ones need a labelling, unsigned ones do not.
 
-use super::{Context, Outcome};
+use super::{Context, Findings};
 use crate::chart::{Axis, Chart, Mark};
 use crate::error::Result;
 use crate::toy::{Toy, ToySettings};
@@ -78,7 +78,7 @@ fn measure(toy: &Toy, classifier: &Classifier, dashed: bool, least: &mut Least) 
     }))
 }
 
-pub fn run(context: &Context<'_>) -> Result<Outcome> {
+pub fn run(context: &Context<'_>) -> Result<Findings> {
     let settings: Settings = context.spec.settings()?;
     let toy = Toy::draw(&settings.toy);
     let options = margin::Options { tolerance: 1e-9, ..margin::Options::default() };
@@ -100,7 +100,7 @@ pub fn run(context: &Context<'_>) -> Result<Outcome> {
         let (x, y) = (Axis::between("", -reach.0, reach.0), Axis::between("", -reach.1, reach.1));
         Chart { title: title.to_owned(), x, y, marks }
     };
-    let mut out = Outcome::default();
+    let mut out = Findings::default();
     let titles = ["Signed margins (classification)", "Unsigned margins (clustering)"];
     out.figure("margins", 2, vec![chart(titles[0], signed), chart(titles[1], unsigned)]);
     out.number("least margin of a consistent classifier", least.consistent);

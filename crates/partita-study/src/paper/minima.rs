@@ -1,6 +1,6 @@
 //! Entropy clustering against K-means in the plane: where their minima are, and for which γ.
 
-use super::{Context, Outcome};
+use super::{Context, Findings};
 use crate::chart::Chart;
 use crate::error::Result;
 use crate::spec::Short;
@@ -36,12 +36,12 @@ fn kmeans_chart(toy: &Toy, title: &str, found: &Minimum<SoftCentres>) -> Chart {
     toy.chart(title, &found.labels, |x, y| found.at.predict(x, y))
 }
 
-pub fn teaser(context: &Context<'_>) -> Result<Outcome> {
+pub fn teaser(context: &Context<'_>) -> Result<Findings> {
     let settings: Settings = context.spec.settings()?;
     let (toy, gamma) = (Toy::draw(&settings.toy), settings.gammas[0]);
     let ours = toy.lowest(&MutualInformation::new(toy.k), gamma, settings.starts)?;
     let kmeans = toy.lowest_soft_kmeans(gamma, settings.starts);
-    let mut out = Outcome::default();
+    let mut out = Findings::default();
     out.number("kmeans accuracy", toy.accuracy(&kmeans.labels)?);
     out.number("entropy accuracy", toy.accuracy(&ours.labels)?);
     out.figure(
@@ -55,7 +55,7 @@ pub fn teaser(context: &Context<'_>) -> Result<Outcome> {
     Ok(out)
 }
 
-pub fn minima(context: &Context<'_>) -> Result<Outcome> {
+pub fn minima(context: &Context<'_>) -> Result<Findings> {
     let settings: Settings = context.spec.settings()?;
     let (toy, gamma) = (Toy::draw(&settings.toy), settings.gammas[0]);
     let loss = MutualInformation::new(toy.k);
@@ -68,7 +68,7 @@ pub fn minima(context: &Context<'_>) -> Result<Outcome> {
     // And back again.
     let a_again = toy.descend(&loss, gamma, &from_centres(&c.at.centres, SHARPNESS)?)?;
     let d_again = toy.soft_kmeans(gamma, toy.means(&b.labels));
-    let mut out = Outcome::default();
+    let mut out = Findings::default();
     out.number("entropy global", entropy_loss(&a));
     out.number("entropy local", entropy_loss(&b));
     out.number("entropy difference", b.loss - a.loss);
@@ -93,12 +93,12 @@ pub fn minima(context: &Context<'_>) -> Result<Outcome> {
     Ok(out)
 }
 
-pub fn gammas(context: &Context<'_>) -> Result<Outcome> {
+pub fn gammas(context: &Context<'_>) -> Result<Findings> {
     let settings: Settings = context.spec.settings()?;
     let toy = Toy::draw(&settings.toy);
     let loss = MutualInformation::new(toy.k);
     let (mut ours, mut kmeans, mut rows) = (Vec::new(), Vec::new(), Vec::new());
-    let mut out = Outcome::default();
+    let mut out = Findings::default();
     for (at, &gamma) in settings.gammas.iter().enumerate() {
         context.progress(at as f64 / settings.gammas.len() as f64)?;
         let (a, d) =

@@ -33,9 +33,9 @@ use crate::table::Table;
 use partita::report::{Flow, Observer, Progress};
 use std::collections::BTreeMap;
 
-/// What an experiment shows.
+/// What an experiment found.
 #[derive(Debug, Clone, Default)]
-pub struct Outcome {
+pub struct Findings {
     /// Pictures.
     pub figures: Vec<Figure>,
     /// Tables.
@@ -44,7 +44,10 @@ pub struct Outcome {
     pub numbers: BTreeMap<String, f64>,
 }
 
-impl Outcome {
+/// The former name of [`Findings`], for `report.rs`.
+pub type Outcome = Findings;
+
+impl Findings {
     fn figure(&mut self, name: &str, columns: usize, charts: Vec<Chart>) {
         self.figures.push(Figure { name: name.to_owned(), columns, charts });
     }
@@ -85,7 +88,7 @@ impl Context<'_> {
     }
 }
 
-type Experiment = fn(&Context<'_>) -> Result<Outcome>;
+type Experiment = fn(&Context<'_>) -> Result<Findings>;
 
 const EXPERIMENTS: [(&str, Experiment); 15] = [
     ("teaser", minima::teaser),
@@ -106,7 +109,7 @@ const EXPERIMENTS: [(&str, Experiment); 15] = [
 ];
 
 /// Run the experiment of a description.
-pub fn run(context: &Context<'_>) -> Result<Outcome> {
+pub fn run(context: &Context<'_>) -> Result<Findings> {
     let name = &context.spec.experiment;
     match EXPERIMENTS.iter().find(|(known, _)| known == name) {
         Some((_, experiment)) => experiment(context),

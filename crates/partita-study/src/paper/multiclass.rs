@@ -1,6 +1,6 @@
 //! More than two clusters: entropy clustering finds the fair one of the widest margin.
 
-use super::{Context, Outcome};
+use super::{Context, Findings};
 use crate::error::Result;
 use crate::toy::{Toy, ToySettings, predict};
 use partita::margin::{self, of_labels};
@@ -15,7 +15,7 @@ struct Settings {
     gamma: f64,
 }
 
-pub fn run(context: &Context<'_>) -> Result<Outcome> {
+pub fn run(context: &Context<'_>) -> Result<Findings> {
     let settings: Settings = context.spec.settings()?;
     let toy = Toy::draw(&settings.toy);
     let ours = toy.lowest(&MutualInformation::new(toy.k), settings.gamma, settings.starts)?;
@@ -24,7 +24,7 @@ pub fn run(context: &Context<'_>) -> Result<Outcome> {
     let margin_of = |labels: &[u32]| of_labels(points, labels, toy.k, &margin::Options::default());
     let widest = margin_of(&toy.truth)?.separated();
     let of_kmeans = margin_of(&kmeans.labels)?.separated().map_or(0.0, |m| m.margin);
-    let mut out = Outcome::default();
+    let mut out = Findings::default();
     out.number("kmeans accuracy", toy.accuracy(&kmeans.labels)?);
     out.number("entropy accuracy", toy.accuracy(&ours.labels)?);
     if let Some(widest) = widest {

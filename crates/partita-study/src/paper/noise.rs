@@ -1,6 +1,6 @@
 //! Wrong labels: the reverse cross-entropy learns less from labels it is told not to trust.
 
-use super::{Context, Outcome};
+use super::{Context, Findings};
 use crate::chart::{Axis, Chart, Mark};
 use crate::error::Result;
 use crate::library::DataSet;
@@ -115,9 +115,9 @@ impl<'a> Trial<'a> {
     }
 }
 
-pub fn run(context: &Context<'_>) -> Result<Outcome> {
+pub fn run(context: &Context<'_>) -> Result<Findings> {
     let settings: Settings = context.spec.settings()?;
-    let mut out = Outcome::default();
+    let mut out = Findings::default();
     let mut charts = Vec::new();
     for (at, name) in settings.sets.iter().enumerate() {
         let set = context.library.get(name)?;
@@ -136,7 +136,7 @@ fn measure(
     name: &str,
     set: &DataSet,
     at: usize,
-    out: &mut Outcome,
+    out: &mut Findings,
 ) -> Result<(Chart, Table)> {
     let x = prepared(&set.rows)?;
     let k = set.truth.iter().copied().max().unwrap_or(0) as usize + 1;

@@ -1,7 +1,7 @@
 //! As γ → 0 the direction of W turns to that of the widest margin.
 
 use super::curves::order;
-use super::{Context, Outcome};
+use super::{Context, Findings};
 use crate::chart::{Axis, Chart, Mark};
 use crate::error::Result;
 use crate::toy::{Toy, ToySettings};
@@ -117,7 +117,7 @@ impl<'a> Case<'a> {
         Ok((Mark::Line { name: name.to_owned(), points, colour, dashed: true }, at))
     }
 
-    fn chart(&self, context: &Context<'_>, worst: &mut Worst, out: &mut Outcome) -> Result<Chart> {
+    fn chart(&self, context: &Context<'_>, worst: &mut Worst, out: &mut Findings) -> Result<Chart> {
         let mut marks = Vec::new();
         for (colour, &alpha) in self.settings.orders.iter().enumerate() {
             context.progress(colour as f64 / self.settings.orders.len() as f64)?;
@@ -142,9 +142,9 @@ impl<'a> Case<'a> {
     }
 }
 
-pub fn run(context: &Context<'_>) -> Result<Outcome> {
+pub fn run(context: &Context<'_>) -> Result<Findings> {
     let settings: Settings = context.spec.settings()?;
-    let mut out = Outcome::default();
+    let mut out = Findings::default();
     let mut worst = Worst { last_angle: 0.0, lost_margin: 0.0, still: f64::INFINITY, apart: 0.0 };
     let mut charts = Vec::new();
     for set in &settings.sets {

@@ -1,6 +1,6 @@
 //! Supervised losses of three classes, on the triangle of predictions.
 
-use super::{Context, Outcome};
+use super::{Context, Findings};
 use crate::chart::{Axis, Chart, Mark};
 use crate::error::Result;
 use partita::entropy::renyi;
@@ -73,10 +73,10 @@ fn picture(title: &str, cell: impl Fn(&[f64; 3]) -> (usize, f64)) -> Chart {
     Chart { title: title.to_owned(), x, y, marks }
 }
 
-pub fn run(context: &Context<'_>) -> Result<Outcome> {
+pub fn run(context: &Context<'_>) -> Result<Findings> {
     let Settings { alpha, label } = context.spec.settings()?;
     let most = 3f64.ln();
-    let mut out = Outcome::default();
+    let mut out = Findings::default();
     let predicted = picture("Predictions by their most probable class", |sigma| (largest(sigma), 1.0));
     let title = format!("R(σ | y = {}): pale is low", label + 1);
     let loss = picture(&title, |sigma| (label, supervised(alpha, sigma, label) / most));

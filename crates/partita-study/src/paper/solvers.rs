@@ -1,6 +1,6 @@
 //! EM and Newton for pseudo-labels: steps and time.
 
-use super::{Context, Outcome};
+use super::{Context, Findings};
 use crate::error::Result;
 use crate::table::{Table, words};
 use partita::objective::Batch;
@@ -52,12 +52,12 @@ fn predictions(n: usize, k: usize) -> Vec<f64> {
     out
 }
 
-pub fn run(context: &Context<'_>) -> Result<Outcome> {
+pub fn run(context: &Context<'_>) -> Result<Findings> {
     let settings: Settings = context.spec.settings()?;
     let em = |tolerance| Em { max_iterations: 100_000, tolerance };
     let names = ["Newton", "EM, loose", "EM, tight", "exact"];
     let mut rows: Vec<Vec<String>> = names.iter().map(|name| vec![(*name).to_owned()]).collect();
-    let mut out = Outcome::default();
+    let mut out = Findings::default();
     for (at, &k) in settings.clusters.iter().enumerate() {
         context.progress(at as f64 / settings.clusters.len() as f64)?;
         let (log_sigma, prior) = (predictions(settings.rows, k), uniform(k));

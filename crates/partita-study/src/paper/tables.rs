@@ -1,6 +1,6 @@
 //! Tables made by comparing methods on fixed features: the order α, and every loss of the paper.
 
-use super::{Context, Outcome};
+use super::{Context, Findings};
 use crate::chart::{Axis, Chart, Mark};
 use crate::error::Result;
 use crate::table::{Table, words};
@@ -84,7 +84,7 @@ fn table(settings: &Settings, found: &[Comparison]) -> Table {
     Table { title, headings, rows, notes: Vec::new() }
 }
 
-fn numbers(settings: &Settings, found: &[Comparison], out: &mut Outcome) {
+fn numbers(settings: &Settings, found: &[Comparison], out: &mut Findings) {
     for (set, comparison) in settings.sets.iter().zip(found) {
         for (at, method) in settings.methods.iter().enumerate() {
             out.number(format!("{set} {}", method.name), accuracy(comparison, at).mean);
@@ -95,10 +95,10 @@ fn numbers(settings: &Settings, found: &[Comparison], out: &mut Outcome) {
 /// Ours, and methods that have no entropy in their loss.
 const OWN_OR_OTHER_KIND: [&str; 3] = ["ours", "kmeans", "hinge"];
 
-pub fn features(context: &Context<'_>) -> Result<Outcome> {
+pub fn features(context: &Context<'_>) -> Result<Findings> {
     let settings: Settings = context.spec.settings()?;
     let found = compared(context, &settings)?;
-    let mut out = Outcome::default();
+    let mut out = Findings::default();
     numbers(&settings, &found, &mut out);
     for set in &settings.sets {
         let of = |method: &str| out.numbers.get(&format!("{set} {method}")).copied().unwrap_or(f64::NAN);
@@ -112,10 +112,10 @@ pub fn features(context: &Context<'_>) -> Result<Outcome> {
     Ok(out)
 }
 
-pub fn orders(context: &Context<'_>) -> Result<Outcome> {
+pub fn orders(context: &Context<'_>) -> Result<Findings> {
     let settings: Settings = context.spec.settings()?;
     let found = compared(context, &settings)?;
-    let mut out = Outcome::default();
+    let mut out = Findings::default();
     numbers(&settings, &found, &mut out);
     let mut marks = Vec::new();
     for (colour, (set, comparison)) in settings.sets.iter().zip(&found).enumerate() {

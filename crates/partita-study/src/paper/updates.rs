@@ -1,6 +1,6 @@
 //! Pseudo-labels found once a batch or once an epoch: the paper's Algorithm 1 on pixels.
 
-use super::{Context, Outcome};
+use super::{Context, Findings};
 use crate::chart::{Axis, Chart, Mark};
 use crate::error::Result;
 use crate::plain::{Plain, batches, gather, prepared};
@@ -125,12 +125,12 @@ fn train(context: &Context<'_>, trainer: &Trainer<'_>, at: usize, update: Update
     (0..trainer.settings.seeds).into_par_iter().map(|seed| trainer.train(update, seed, &stop)).collect()
 }
 
-pub fn run(context: &Context<'_>) -> Result<Outcome> {
+pub fn run(context: &Context<'_>) -> Result<Findings> {
     let settings: Settings = context.spec.settings()?;
     let set = context.library.get(&settings.set)?;
     let x = prepared(&set.rows)?;
     let trainer = Trainer { settings: &settings, x: &x, m: set.rows.m(), truth: &set.truth };
-    let mut out = Outcome::default();
+    let mut out = Findings::default();
     let (mut marks, mut rows) = (Vec::new(), Vec::new());
     let kinds = [(Update::Batch, "once a batch"), (Update::Epoch, "once an epoch")];
     for (at, (update, name)) in kinds.into_iter().enumerate() {

@@ -30,11 +30,11 @@ impl Table<'_> {
     }
 }
 
-/// Told what share of the iterations is done; answers whether to go on.
-pub type Watch<'a> = &'a dyn Fn(f64) -> bool;
+/// Is called with the share of the iterations that is done, and answers whether to go on.
+pub type KeepGoing<'a> = &'a dyn Fn(f64) -> bool;
 
-/// Goes on whatever happens.
-pub const UNWATCHED: Watch<'static> = &|_| true;
+/// Never stops the iterations early.
+pub const NEVER_STOP: KeepGoing<'static> = &|_| true;
 
 /// Where Lloyd's iterations ended.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,15 +69,15 @@ impl Default for Descent {
 }
 
 impl Descent {
-    /// Lloyd's iterations from these centres, until `watch` says stop. A centre that loses all rows moves to the row that is
+    /// Lloyd's iterations from these centres, as long as `keep_going` says so. A centre that loses all rows moves to the row that is
     /// farthest from its own.
-    pub fn run(&self, table: Table<'_>, centres: Vec<f32>, watch: Watch<'_>) -> Lloyd {
+    pub fn run(&self, table: Table<'_>, centres: Vec<f32>, keep_going: KeepGoing<'_>) -> Lloyd {
         let mut state = State::new(table, centres, self.spherical);
         let enough = self.tolerance * mean_variance(table);
         let mut stop = StopReason::Finished;
         let mut iterations = 0;
         while iterations < self.max_iterations && stop == StopReason::Finished {
-            if !watch(iterations as f64 / self.max_iterations as f64) {
+            if !keep_going(iterations as f64 / self.max_iterations as f64) {
                 stop = StopReason::Interrupted;
                 break;
             }
@@ -296,7 +296,7 @@ mod tests {
         Descent { max_iterations, tolerance: 0.0, ..Descent::default() }.run(
             Table { x, m: 2 },
             centres,
-            UNWATCHED,
+            NEVER_STOP,
         )
     }
 

@@ -183,7 +183,7 @@ impl<'a> Shared<'a> {
 
 /// What one run of a method gave.
 #[derive(Debug, Clone)]
-pub struct Outcome {
+pub struct RunResult {
     /// The cluster of each row.
     pub labels: Vec<u32>,
     /// Loss in the method's own terms.
@@ -204,7 +204,7 @@ impl Contender {
         setting: &Setting,
         seed: u64,
         observer: &dyn Observer,
-    ) -> Result<Outcome> {
+    ) -> Result<RunResult> {
         let Setting { k, restarts, epochs, prepare, dims } = *setting;
         match *self {
             Self::Linear { loss, refresh, solver, norm } => {
@@ -261,7 +261,7 @@ impl Contender {
         setting: &Setting,
         seed: u64,
         observer: &dyn Observer,
-    ) -> Result<Outcome>
+    ) -> Result<RunResult>
     where
         M::Head: Head,
     {
@@ -272,7 +272,7 @@ impl Contender {
         let found = rivals::fit_prepared(shared.input, &prepared, method, frame, observer)?;
         found.stop.not_interrupted()?;
         let soft = !matches!(self, Self::KMeans { .. });
-        Ok(Outcome {
+        Ok(RunResult {
             labels: found.labels,
             loss: found.loss,
             seconds: found.seconds,
@@ -282,12 +282,12 @@ impl Contender {
     }
 }
 
-fn run_linear(shared: &Shared<'_>, params: &Params, observer: &dyn Observer) -> Result<Outcome> {
+fn run_linear(shared: &Shared<'_>, params: &Params, observer: &dyn Observer) -> Result<RunResult> {
     params.check(shared.input.rows.n())?;
     let prepared = shared.preparations.get(params.recipe(), &Part::new(observer, 0.0, 0.0))?;
     let found = linear::fit_prepared(shared.input, &prepared, params, observer)?;
     found.report.stop.not_interrupted()?;
-    Ok(Outcome {
+    Ok(RunResult {
         labels: found.labels,
         loss: found.report.loss,
         seconds: found.report.seconds,

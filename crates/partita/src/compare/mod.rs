@@ -4,7 +4,7 @@ mod contender;
 mod significance;
 
 pub use crate::metrics::Spread;
-pub use contender::{Contender, Outcome, Setting, Shared};
+pub use contender::{Contender, RunResult, Setting, Shared};
 pub use significance::paired_test;
 
 use crate::error::{Error, Result};
@@ -104,7 +104,7 @@ pub fn compare(
             }
             clock.begin(at);
             match contender.run(&shared, setting, seed, &clock) {
-                Ok(outcome) => result.runs.push(judge(input, truth, outcome, seed)?),
+                Ok(found) => result.runs.push(judge(input, truth, found, seed)?),
                 Err(Error::Interrupted) => return Err(Error::Interrupted),
                 Err(error) => result.failure = Some(error.to_string()),
             }
@@ -119,26 +119,26 @@ pub fn compare(
     Ok(Comparison { n, m, k: setting.k, restarts: setting.restarts, seeds: seeds.to_vec(), methods })
 }
 
-fn judge(input: &Input<'_>, truth: Option<&[i64]>, outcome: Outcome, seed: u64) -> Result<Run> {
-    let scores = truth.map(|truth| metrics::scores(truth, &outcome.labels)).transpose()?;
+fn judge(input: &Input<'_>, truth: Option<&[i64]>, found: RunResult, seed: u64) -> Result<Run> {
+    let scores = truth.map(|truth| metrics::scores(truth, &found.labels)).transpose()?;
     let silhouette = match truth {
         // The same rows for all runs.
-        None => metrics::silhouette(input.rows, &outcome.labels, SILHOUETTE_ROWS, 0)?,
+        None => metrics::silhouette(input.rows, &found.labels, SILHOUETTE_ROWS, 0)?,
         Some(_) => None,
     };
-    let mut used = outcome.labels.clone();
+    let mut used = found.labels.clone();
     used.sort_unstable();
     used.dedup();
     Ok(Run {
         seed,
-        loss: outcome.loss,
-        seconds: outcome.seconds,
+        loss: found.loss,
+        seconds: found.seconds,
         scores,
         silhouette,
-        decisiveness: outcome.decisiveness,
-        margin: outcome.margin,
+        decisiveness: found.decisiveness,
+        margin: found.margin,
         clusters_in_use: used.len(),
-        labels: outcome.labels,
+        labels: found.labels,
     })
 }
 

@@ -6,7 +6,7 @@
 use super::head::Head;
 use super::params::{Init, MANY, Params};
 use super::source::Source;
-use crate::centres::{Descent, Table, UNWATCHED, plus_plus};
+use crate::centres::{Descent, NEVER_STOP, Table, plus_plus};
 use crate::error::Result;
 use crate::numeric::vector;
 use crate::rng::{Stream, stream};
@@ -88,7 +88,7 @@ fn from_centres(source: &Source<'_>, k: usize, lloyd: usize, seed: u64, restart:
     let table = Table { x: &sample.x, m };
     let seeds = plus_plus(table, k, &mut rng);
     let few = Descent { max_iterations: lloyd, tolerance: 0.0, ..Descent::default() };
-    let fitted = few.run(table, seeds, UNWATCHED);
+    let fitted = few.run(table, seeds, NEVER_STOP);
     let tight = SHARPNESS * rows as f64 / fitted.inertia.max(f64::MIN_POSITIVE);
     let sharpness = tight.min(2.0 * MOST_LEAD / neighbour_distance(&fitted.centres, m).max(LEAST_DISTANCE));
     let mut head = Head { weight: vec![0.0; k * m], bias: vec![0.0; k] };

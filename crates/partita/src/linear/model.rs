@@ -3,7 +3,7 @@
 use crate::balance::{self, Assignment, Bounds};
 use crate::error::{Error, Result};
 use crate::numeric::product;
-use crate::prepare::{Projector, View, apply_views, centre_block};
+use crate::prepare::{FeatureView, Projector, apply_views, centre_block};
 use crate::rows::{Rows, check_finite, check_width};
 use crate::simplex::largest;
 use ndarray::Array2;
@@ -13,11 +13,11 @@ use serde::{Deserialize, Serialize};
 /// Rows predicted together. Fixed, so that a row's probabilities do not depend on the number of threads.
 const BLOCK: usize = 128;
 
-/// A linear softmax model σ = softmax(W x + b) of rows x after their [`View`]s.
+/// A linear softmax model σ = softmax(W x + b) of rows x after their [`FeatureView`]s.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Model {
     /// What is done to a raw row before W: one view for each feature file.
-    pub views: Vec<View>,
+    pub views: Vec<FeatureView>,
     /// W, row-major `[k, m]`.
     pub weight: Vec<f32>,
     /// b, `[k]`.
@@ -319,7 +319,7 @@ mod tests {
     use rand::RngExt;
 
     fn model(normalise: bool) -> Model {
-        let view = View { width: 4, centre: vec![1.0, -2.0, 0.5, 3.0], normalise };
+        let view = FeatureView { width: 4, centre: vec![1.0, -2.0, 0.5, 3.0], normalise };
         let weight = (0..12).map(|i| (i as f32 * 0.9).sin() * 3.0).collect();
         Model {
             views: vec![view],
@@ -360,7 +360,7 @@ mod tests {
         assert!(model(true).affine().is_none());
         let (rows, model) = (rows(), model(false));
         let (weight, bias) = model.affine().unwrap();
-        let plain = View { width: 4, centre: Vec::new(), normalise: false };
+        let plain = FeatureView { width: 4, centre: Vec::new(), normalise: false };
         let raw = Model { views: vec![plain], weight, bias, ..model.clone() };
         let pairs = (model.predict_proba(&rows.view()).unwrap(), raw.predict_proba(&rows.view()).unwrap());
         pairs.0.iter().zip(&pairs.1).for_each(|(a, b)| assert!((a - b).abs() < 1e-5, "{a} {b}"));
@@ -432,7 +432,7 @@ mod tests {
 
     #[test]
     fn files_in_another_order_are_refused_and_one_of_all_features_is_not() {
-        let view = |width: usize| View { width, centre: Vec::new(), normalise: true };
+        let view = |width: usize| FeatureView { width, centre: Vec::new(), normalise: true };
         let model = Model { views: vec![view(1), view(3)], ..model(true) };
         assert!(model.check_widths(&[1, 3]).is_ok() && model.check_widths(&[4]).is_ok());
         let message = model.check_widths(&[3, 1]).unwrap_err().to_string();

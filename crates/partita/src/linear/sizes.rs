@@ -10,7 +10,7 @@ use super::params::Params;
 use super::plan::Plan;
 use super::score::census;
 use super::source::RowBatch;
-use crate::centres::{Descent, Table, UNWATCHED, plus_plus};
+use crate::centres::{Descent, NEVER_STOP, Table, plus_plus};
 use crate::entropy::divergence::kl;
 use crate::rng::{Stream, stream};
 use crate::simplex::uniform;
@@ -153,7 +153,7 @@ fn first_guesses(plan: &Plan, range: Range, sample: &RowBatch) -> Vec<Vec<f64>> 
     let table = Table { x: &sample.x, m: sample.x.len() / sample.rows.len() };
     let seeds = plus_plus(table, k, &mut stream(plan.params.seed, Stream::Seeds, 0));
     let mut shares = vec![0.0; k];
-    for label in Descent::default().run(table, seeds, UNWATCHED).labels {
+    for label in Descent::default().run(table, seeds, NEVER_STOP).labels {
         shares[label as usize] += 1.0 / table.n() as f64;
     }
     guesses.push(range.clip(&shares));

@@ -299,10 +299,10 @@ impl<'a> Trainer<'a> {
         };
         let head = problem.head(minimiser.x());
         state.stack.set_head(at, &head);
-        let outcome = minimiser.outcome(stop);
+        let minimum = minimiser.minimum(stop);
         let history = state.history(at);
-        history.iterations += outcome.iterations;
-        history.losses.extend(&outcome.trace);
+        history.iterations += minimum.iterations;
+        history.losses.extend(&minimum.trace);
         if stop != StopReason::Converged && state.stage == Stage::Minimise {
             state.stop = stop;
         }

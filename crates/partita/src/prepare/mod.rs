@@ -13,4 +13,4 @@ pub use preparation::{Preparation, Prepare};
 pub use prepared::{Preparations, Prepared, Recipe};
 pub use reduce::{Dims, Reduction, WIDE};
 pub use sparse::Projector;
-pub use view::{View, apply_views, centre_block};
+pub use view::{FeatureView, apply_views, centre_block};

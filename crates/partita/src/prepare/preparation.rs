@@ -3,12 +3,12 @@
 //! A prepared row is `P ((x − c) / ‖x − c‖ − mean) · scale`, where each part may be absent. In these units
 //! E‖x‖² = 1, so that one set of defaults serves raw pixels and deep features alike. What is affine (`mean`,
 //! `scale`, the reduction P) is folded back into W and b; what is not (`c`, the row norm) stays with the model as a
-//! [`View`].
+//! [`FeatureView`].
 
 use super::reduce::{Dense, Dims, Reduction};
 use super::sparse::SparseLines;
 use super::survey::{moments, survey, variance};
-use super::view::{View, apply_views};
+use super::view::{FeatureView, apply_views};
 use crate::error::{Error, Result};
 use crate::numeric::vector;
 use crate::report::{Observer, Part};
@@ -80,7 +80,7 @@ impl Prepare {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Preparation {
     /// One view for each feature file.
-    pub views: Vec<View>,
+    pub views: Vec<FeatureView>,
     /// Subtracted after the views.
     pub mean: Vec<f32>,
     /// Multiplied then, a factor for each feature.
@@ -102,12 +102,12 @@ impl Preparation {
         data: &dyn Rows,
         widths: &[usize],
         how: Prepare,
-        given: Option<&[View]>,
+        given: Option<&[FeatureView]>,
         observer: &dyn Observer,
     ) -> Result<Self> {
         let n = data.n() as f64;
-        let mut views: Vec<View> =
-            widths.iter().map(|&width| View { width, centre: Vec::new(), normalise: false }).collect();
+        let mut views: Vec<FeatureView> =
+            widths.iter().map(|&width| FeatureView { width, centre: Vec::new(), normalise: false }).collect();
         let survey = survey(data, &Part::new(observer, 0.0, 0.5))?;
         let mut kinds = Vec::with_capacity(widths.len());
         let mut at = 0;

@@ -2,7 +2,7 @@
 
 use super::preparation::{Preparation, Prepare};
 use super::reduce::Dims;
-use super::view::View;
+use super::view::FeatureView;
 use crate::error::Result;
 use crate::report::Observer;
 use crate::rows::Rows;
@@ -37,7 +37,7 @@ impl Prepared {
         data: &dyn Rows,
         widths: &[usize],
         recipe: Recipe,
-        views: Option<&[View]>,
+        views: Option<&[FeatureView]>,
         memory: usize,
         observer: &dyn Observer,
     ) -> Result<Self> {

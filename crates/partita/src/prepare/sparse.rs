@@ -5,21 +5,21 @@
 //! reduction, training and prediction need no more than such products.
 
 use super::reduce::{Lines, Products};
-use super::view::{View, apply_views};
+use super::view::{FeatureView, apply_views};
 use crate::error::Result;
 use crate::rows::{Csr, Rows};
 use faer::Mat;
 
 /// What a view does to sparse rows, without filling them.
 pub struct Norms<'a> {
-    view: &'a View,
+    view: &'a FeatureView,
     /// ‖c‖².
     centre: f64,
 }
 
 impl<'a> Norms<'a> {
     /// For rows seen by this view.
-    pub fn new(view: &'a View) -> Self {
+    pub fn new(view: &'a FeatureView) -> Self {
         Self { view, centre: view.centre.iter().map(|c| f64::from(*c).powi(2)).sum() }
     }
 
@@ -59,7 +59,13 @@ pub struct Projector<'a> {
 
 impl<'a> Projector<'a> {
     /// For directions `[d, m]`. An empty `scale` stands for ones, an empty `mean` for zeros.
-    pub fn new(rows: &'a Csr<'a>, view: &'a View, directions: &[f32], scale: &[f32], mean: &[f32]) -> Self {
+    pub fn new(
+        rows: &'a Csr<'a>,
+        view: &'a FeatureView,
+        directions: &[f32],
+        scale: &[f32],
+        mean: &[f32],
+    ) -> Self {
         let m = rows.m();
         let d = directions.len() / m;
         let mut table = vec![0.0; m * d];
@@ -111,7 +117,7 @@ pub struct SparseLines<'a> {
     /// The rows.
     pub rows: &'a Csr<'a>,
     /// What is done to each first.
-    pub view: &'a View,
+    pub view: &'a FeatureView,
     /// Subtracted then, ...
     pub mean: &'a [f32],
     /// ... before each feature is multiplied.

@@ -1,7 +1,7 @@
 //! Passes over all rows that every preparation begins with: sums, moments, smallest values.
 
 use super::sparse::Norms;
-use super::view::{View, apply_views};
+use super::view::{FeatureView, apply_views};
 use crate::error::{Error, Result};
 use crate::numeric::vector;
 use crate::report::{Flow, Observer, Progress};
@@ -93,7 +93,7 @@ impl Tally for Moments {
 }
 
 /// Moments of all rows after their views.
-pub fn moments(data: &dyn Rows, views: &[View], observer: &dyn Observer) -> Result<Moments> {
+pub fn moments(data: &dyn Rows, views: &[FeatureView], observer: &dyn Observer) -> Result<Moments> {
     if let (Some(rows), [view]) = (data.sparse(), views) {
         return Ok(sparse_moments(rows, view));
     }
@@ -104,7 +104,7 @@ pub fn moments(data: &dyn Rows, views: &[View], observer: &dyn Observer) -> Resu
 }
 
 /// The same for sparse rows: what is not zero is summed, and the centre that every row loses is accounted for at once.
-fn sparse_moments(rows: &Csr<'_>, view: &View) -> Moments {
+fn sparse_moments(rows: &Csr<'_>, view: &FeatureView) -> Moments {
     let norms = Norms::new(view);
     let mut total = Moments::empty(rows.m());
     let (mut factors, mut squared_factors) = (0.0, 0.0);

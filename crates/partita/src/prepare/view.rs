@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// The part of the preparation of one feature file that cannot be folded into W and b.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct View {
+pub struct FeatureView {
     /// Number of features.
     pub width: usize,
     /// Subtracted from every row before anything else; empty for none.
@@ -14,7 +14,7 @@ pub struct View {
     pub normalise: bool,
 }
 
-impl View {
+impl FeatureView {
     /// Apply to one row, in place.
     #[inline(always)]
     fn apply(&self, row: &mut [f32]) {
@@ -33,7 +33,7 @@ impl View {
 
 /// Subtract the view's centre from every row of a block and find the factor that remains of its normalisation, so that
 /// it can multiply a product with the rows instead of the rows.
-pub fn centre_block(view: &View, block: &mut [f32], factors: &mut Vec<f32>) {
+pub fn centre_block(view: &FeatureView, block: &mut [f32], factors: &mut Vec<f32>) {
     factors.clear();
     vector::dispatch(
         #[inline(always)]
@@ -73,7 +73,7 @@ fn inverse_norm(row: &[f32]) -> f64 {
 }
 
 /// Apply the views side by side to a block of rows, in place.
-pub fn apply_views(views: &[View], block: &mut [f32]) {
+pub fn apply_views(views: &[FeatureView], block: &mut [f32]) {
     let m: usize = views.iter().map(|v| v.width).sum();
     vector::dispatch(
         #[inline(always)]

@@ -46,9 +46,9 @@ pub(super) trait Answer: Sync {
     }
 }
 
-/// Scratch space of the dual.
+/// Buffers of the dual.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Space {
+pub(super) struct DualBuffers {
     /// δ, shape `[k]`.
     pub price: Vec<f64>,
     /// max δ − δ_k ≥ 0, shape `[k]`; carried along, because computed anew it would have the error of the prices.
@@ -72,7 +72,7 @@ pub(super) struct Space {
     pub hessian: Matrix,
 }
 
-impl Space {
+impl DualBuffers {
     /// Gaps of the prices that a solver starts from.
     pub fn start(&mut self) {
         let top = self.price.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -179,27 +179,27 @@ pub(super) fn maximise<A: Answer>(
 }
 
 /// Gradient m − ȳ and diagonal −dm/dδ at the present prices; returns the largest |m − ȳ|/u.
-fn mismatch(fairness: Fairness, problem: &Problem<'_>, space: &mut Space) -> f64 {
+fn mismatch(fairness: Fairness, problem: &Problem<'_>, buffers: &mut DualBuffers) -> f64 {
     let mut worst: f64 = 0.0;
-    space.slope.clear();
-    space.bend.clear();
-    for ((price, demand), prior) in space.price.iter().zip(&space.demand).zip(problem.prior) {
+    buffers.slope.clear();
+    buffers.bend.clear();
+    for ((price, demand), prior) in buffers.price.iter().zip(&buffers.demand).zip(problem.prior) {
         let (share, bend) = supply(fairness, *prior, *price, problem.lambda);
-        space.slope.push(share - demand);
-        space.bend.push(bend);
+        buffers.slope.push(share - demand);
+        buffers.bend.push(bend);
         worst = worst.max((share - demand).abs() / prior);
     }
     worst
 }
 
 /// Newton's direction from the links of the last answers; returns the slope along it.
-fn newton_direction(space: &mut Space) -> f64 {
-    let bend = std::mem::take(&mut space.bend);
-    space.factor(&bend);
-    space.bend = bend;
-    space.direction.clone_from(&space.slope);
-    space.hessian.solve(&mut space.direction);
-    space.direction.iter().zip(&space.slope).map(|(d, g)| d * g).sum()
+fn newton_direction(buffers: &mut DualBuffers) -> f64 {
+    let bend = std::mem::take(&mut buffers.bend);
+    buffers.factor(&bend);
+    buffers.bend = bend;
+    buffers.direction.clone_from(&buffers.slope);
+    buffers.hessian.solve(&mut buffers.direction);
+    buffers.direction.iter().zip(&buffers.slope).map(|(d, g)| d * g).sum()
 }
 
 /// Go along the direction, shortening the step by secants while it overshoots. False if no step was good enough.
@@ -228,11 +228,11 @@ fn line_search<A: Answer>(
 }
 
 /// One, or less where strong fairness needs a > 0.
-fn longest_step(fairness: Fairness, lambda: f64, space: &Space) -> f64 {
+fn longest_step(fairness: Fairness, lambda: f64, buffers: &DualBuffers) -> f64 {
     let room = |(price, d): (&f64, &f64)| if *d < 0.0 { (lambda + price) / -d } else { f64::INFINITY };
     match fairness {
         Fairness::Strong => {
-            let edge = space.price.iter().zip(&space.direction).map(room).fold(f64::INFINITY, f64::min);
+            let edge = buffers.price.iter().zip(&buffers.direction).map(room).fold(f64::INFINITY, f64::min);
             (FRACTION_TO_EDGE * edge).min(1.0)
         }
         Fairness::Weak => 1.0,
@@ -241,28 +241,28 @@ fn longest_step(fairness: Fairness, lambda: f64, space: &Space) -> f64 {
 
 /// All rows' answers to the present prices: labels, their mean, and the scaled links for the Hessian.
 fn respond<A: Answer>(answer: &A, ws: &mut Workspace) {
-    let (packed, space) = (&ws.packed, &mut ws.dual);
+    let (packed, buffers) = (&ws.packed, &mut ws.dual);
     let (k, blocks) = (packed.k, packed.share.len());
-    space.lever.resize(blocks, [0.0; WIDTH]);
-    space.answered.iter_mut().zip(&space.gap).for_each(|(old, new)| *old = new - *old);
-    space.links.resize(blocks * k, [0.0; WIDTH]);
+    buffers.lever.resize(blocks, [0.0; WIDTH]);
+    buffers.answered.iter_mut().zip(&buffers.gap).for_each(|(old, new)| *old = new - *old);
+    buffers.links.resize(blocks * k, [0.0; WIDTH]);
     ws.labels.resize(blocks * k, [0.0; WIDTH]);
     ws.total.clear();
     ws.total.resize(k, [0.0; WIDTH]);
     vectorised(Respond {
         answer,
         packed,
-        gap: &space.gap,
-        moved: &space.answered,
-        links: &mut space.links,
-        roots: &mut space.roots,
-        lever: &mut space.lever,
+        gap: &buffers.gap,
+        moved: &buffers.answered,
+        links: &mut buffers.links,
+        roots: &mut buffers.roots,
+        lever: &mut buffers.lever,
         labels: &mut ws.labels,
         total: &mut ws.total,
     });
-    space.trust_roots();
-    space.demand.clear();
-    space.demand.extend(ws.total.iter().zip(&packed.fixed).map(|(t, f)| f + t.iter().sum::<f64>()));
+    buffers.trust_roots();
+    buffers.demand.clear();
+    buffers.demand.extend(ws.total.iter().zip(&packed.fixed).map(|(t, f)| f + t.iter().sum::<f64>()));
 }
 
 /// All rows' answers in one loop.

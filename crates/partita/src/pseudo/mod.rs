@@ -65,9 +65,9 @@ pub struct Workspace {
     packed: lanes::Packed,
     labels: Vec<lanes::Lane>,
     total: Vec<lanes::Lane>,
-    dual: dual::Space,
-    central: central::Space,
-    primal: newton::Space,
+    dual: dual::DualBuffers,
+    central: central::CentralBuffers,
+    primal: newton::NewtonBuffers,
 }
 
 /// Finds pseudo-labels.

@@ -37,9 +37,9 @@ impl Default for Newton {
     }
 }
 
-/// Scratch space of the primal method.
+/// Buffers of the primal method.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Space {
+pub(super) struct NewtonBuffers {
     sigma: Vec<f64>,
     direction: Vec<f64>,
     base: Vec<f64>,
@@ -57,11 +57,11 @@ impl PseudoLabels for Newton {
     }
 
     fn solve(&self, problem: &Problem<'_>, y: &mut [f64], ws: &mut Workspace) -> Solved {
-        let space = &mut ws.primal;
-        start(problem, y, space);
+        let buffers = &mut ws.primal;
+        start(problem, y, buffers);
         let mut iterations = 0;
         loop {
-            let residual = self.surrogate().optimality_in(problem, y, &mut space.mean, &mut space.pull);
+            let residual = self.surrogate().optimality_in(problem, y, &mut buffers.mean, &mut buffers.pull);
             let end = |converged| Solved { iterations, residual, converged };
             if residual <= self.tolerance {
                 return end(true);
@@ -69,8 +69,8 @@ impl PseudoLabels for Newton {
             if iterations == self.max_iterations {
                 return end(false);
             }
-            let slope = direction(self.fairness, problem, y, space);
-            if !backtrack(self.surrogate(), problem, slope, y, space) {
+            let slope = direction(self.fairness, problem, y, buffers);
+            if !backtrack(self.surrogate(), problem, slope, y, buffers) {
                 return end(false);
             }
             iterations += 1;
@@ -79,10 +79,10 @@ impl PseudoLabels for Newton {
 }
 
 /// y = σ, floored, or the one-hot of a known label.
-fn start(problem: &Problem<'_>, y: &mut [f64], space: &mut Space) {
-    space.sigma.clear();
-    space.sigma.extend(problem.batch.log_sigma.iter().map(|l| l.exp().max(SIGMA_FLOOR)));
-    y.copy_from_slice(&space.sigma);
+fn start(problem: &Problem<'_>, y: &mut [f64], buffers: &mut NewtonBuffers) {
+    buffers.sigma.clear();
+    buffers.sigma.extend(problem.batch.log_sigma.iter().map(|l| l.exp().max(SIGMA_FLOOR)));
+    y.copy_from_slice(&buffers.sigma);
     for (row, y) in problem.batch.rows().zip(y.chunks_exact_mut(problem.batch.k)) {
         if let Some(label) = row.known {
             y.fill(0.0);
@@ -103,56 +103,57 @@ fn normalise(y: &mut [f64], k: usize) {
 /// Newton's direction d; returns the slope of the loss along it.
 ///
 /// With e = y²/σ and E_i = diag(e) − eeᵀ/Σe, d_i = −E_i(g_i + w) where w = λF″ d̄ solves (1/λF″ + Σ p_i E_i) w = −Σ p_i E_i g_i.
-fn direction(fairness: Fairness, problem: &Problem<'_>, y: &[f64], space: &mut Space) -> f64 {
+fn direction(fairness: Fairness, problem: &Problem<'_>, y: &[f64], buffers: &mut NewtonBuffers) -> f64 {
     let k = problem.batch.k;
-    mean_labels(problem.batch, y, &mut space.mean);
-    space.pull.clear();
-    space.bend.clear();
-    for (mean, prior) in space.mean.iter().zip(problem.prior) {
-        space.pull.push(problem.lambda * fairness.slope(*mean, *prior));
-        space.bend.push(1.0 / (problem.lambda * fairness.curvature(*mean, *prior)));
+    mean_labels(problem.batch, y, &mut buffers.mean);
+    buffers.pull.clear();
+    buffers.bend.clear();
+    for (mean, prior) in buffers.mean.iter().zip(problem.prior) {
+        buffers.pull.push(problem.lambda * fairness.slope(*mean, *prior));
+        buffers.bend.push(1.0 / (problem.lambda * fairness.curvature(*mean, *prior)));
     }
-    space.shift.clear();
-    space.shift.resize(k, 0.0);
-    space.direction.resize(y.len(), 0.0);
-    project(problem, y, space);
-    link(problem, y, space);
-    space.matrix.clear(k);
-    space.matrix.add_products(&space.rows);
-    space.matrix.factor(&space.bend);
-    mean_labels(problem.batch, &space.direction, &mut space.shift);
-    space.matrix.solve(&mut space.shift);
-    project(problem, y, space)
+    buffers.shift.clear();
+    buffers.shift.resize(k, 0.0);
+    buffers.direction.resize(y.len(), 0.0);
+    project(problem, y, buffers);
+    link(problem, y, buffers);
+    buffers.matrix.clear(k);
+    buffers.matrix.add_products(&buffers.rows);
+    buffers.matrix.factor(&buffers.bend);
+    mean_labels(problem.batch, &buffers.direction, &mut buffers.shift);
+    buffers.matrix.solve(&mut buffers.shift);
+    project(problem, y, buffers)
 }
 
 /// direction_i = −E_i(g_i + shift) for every unknown row, zero for known ones; returns Σ p_i g_iᵀ direction_i.
-fn project(problem: &Problem<'_>, y: &[f64], space: &mut Space) -> f64 {
+fn project(problem: &Problem<'_>, y: &[f64], buffers: &mut NewtonBuffers) -> f64 {
     let k = problem.batch.k;
-    let rows = y.chunks_exact(k).zip(space.sigma.chunks_exact(k)).zip(space.direction.chunks_exact_mut(k));
+    let rows =
+        y.chunks_exact(k).zip(buffers.sigma.chunks_exact(k)).zip(buffers.direction.chunks_exact_mut(k));
     let mut slope = 0.0;
     for (row, ((y, sigma), d)) in problem.batch.rows().zip(rows) {
         if row.known.is_some() {
             d.fill(0.0);
             continue;
         }
-        let force = |c: usize| -sigma[c] / y[c] + space.pull[c] + space.shift[c];
+        let force = |c: usize| -sigma[c] / y[c] + buffers.pull[c] + buffers.shift[c];
         let e = |c: usize| y[c] * y[c] / sigma[c];
         let total: f64 = (0..k).map(e).sum();
         let eta = (0..k).map(|c| e(c) * force(c)).sum::<f64>() / total;
         for (c, d) in d.iter_mut().enumerate() {
             *d = -e(c) * (force(c) - eta);
-            slope += row.share * *d * (force(c) - space.shift[c]);
+            slope += row.share * *d * (force(c) - buffers.shift[c]);
         }
     }
     slope
 }
 
 /// The vectors √(p/Σe) e of the K×K system, eight rows to a block.
-fn link(problem: &Problem<'_>, y: &[f64], space: &mut Space) {
+fn link(problem: &Problem<'_>, y: &[f64], buffers: &mut NewtonBuffers) {
     let k = problem.batch.k;
-    space.rows.clear();
-    space.rows.resize(problem.batch.n().div_ceil(WIDTH) * k, [0.0; WIDTH]);
-    let rows = y.chunks_exact(k).zip(space.sigma.chunks_exact(k)).enumerate();
+    buffers.rows.clear();
+    buffers.rows.resize(problem.batch.n().div_ceil(WIDTH) * k, [0.0; WIDTH]);
+    let rows = y.chunks_exact(k).zip(buffers.sigma.chunks_exact(k)).enumerate();
     for (row, (i, (y, sigma))) in problem.batch.rows().zip(rows) {
         if row.known.is_some() {
             continue;
@@ -160,7 +161,7 @@ fn link(problem: &Problem<'_>, y: &[f64], space: &mut Space) {
         let e = |c: usize| y[c] * y[c] / sigma[c];
         let root = (row.share / (0..k).map(e).sum::<f64>()).sqrt();
         for c in 0..k {
-            space.rows[i / WIDTH * k + c][i % WIDTH] = root * e(c);
+            buffers.rows[i / WIDTH * k + c][i % WIDTH] = root * e(c);
         }
     }
 }
@@ -171,26 +172,26 @@ fn backtrack(
     problem: &Problem<'_>,
     slope: f64,
     y: &mut [f64],
-    space: &mut Space,
+    buffers: &mut NewtonBuffers,
 ) -> bool {
-    space.base.clear();
-    space.base.extend_from_slice(y);
+    buffers.base.clear();
+    buffers.base.extend_from_slice(y);
     let room = |(y, d): (&f64, &f64)| if *d < 0.0 { -y / d } else { f64::INFINITY };
-    let edge = y.iter().zip(&space.direction).map(room).fold(f64::INFINITY, f64::min);
-    let before = surrogate.loss_in(problem, y, &mut space.mean);
+    let edge = y.iter().zip(&buffers.direction).map(room).fold(f64::INFINITY, f64::min);
+    let before = surrogate.loss_in(problem, y, &mut buffers.mean);
     let mut step = (FRACTION_TO_BOUNDARY * edge).min(1.0);
     for _ in 0..HALVINGS {
-        for ((y, base), d) in y.iter_mut().zip(&space.base).zip(&space.direction) {
+        for ((y, base), d) in y.iter_mut().zip(&buffers.base).zip(&buffers.direction) {
             *y = base + step * d;
         }
         normalise(y, problem.batch.k);
         // Near the optimum the decrease drowns in rounding; the full step is right there.
         let rounding = ROUNDING * f64::EPSILON * (1.0 + before.abs());
-        if surrogate.loss_in(problem, y, &mut space.mean) <= before + SUFFICIENT * step * slope + rounding {
+        if surrogate.loss_in(problem, y, &mut buffers.mean) <= before + SUFFICIENT * step * slope + rounding {
             return true;
         }
         step *= 0.5;
     }
-    y.copy_from_slice(&space.base);
+    y.copy_from_slice(&buffers.base);
     false
 }

@@ -1,7 +1,7 @@
 //! Gaussian mixtures by expectation-maximisation, in double precision.
 
 use super::{Head, Method, Table, Trained};
-use crate::centres::{Descent, UNWATCHED, Watch, plus_plus};
+use crate::centres::{Descent, KeepGoing, NEVER_STOP, plus_plus};
 use crate::error::{Error, Result};
 use crate::report::{Observer, StopReason};
 use crate::rng::{Stream, stream};
@@ -205,12 +205,12 @@ impl Method for GaussianMixture {
 
     fn train(&self, table: Table<'_>, seed: u64, observer: &dyn Observer) -> Result<Trained<Mixture>> {
         let x: Vec<f64> = table.x.iter().map(|&v| f64::from(v)).collect();
-        super::best_of("Gaussian mixture", self.restarts, observer, |restart, watch| {
+        super::best_of("Gaussian mixture", self.restarts, observer, |restart, keep_going| {
             let seeds = plus_plus(table, self.k, &mut stream(seed, Stream::Seeds, restart as u64));
-            let labels = Descent::default().run(table, seeds, &|_| watch(0.0)).labels;
+            let labels = Descent::default().run(table, seeds, &|_| keep_going(0.0)).labels;
             let mut hard = vec![0.0; labels.len() * self.k];
             labels.iter().enumerate().for_each(|(i, l)| hard[i * self.k + *l as usize] = 1.0);
-            self.climb_watched(&x, self.maximise(&x, table.m, &hard)?, watch)
+            self.climb_while(&x, self.maximise(&x, table.m, &hard)?, keep_going)
         })
     }
 }
@@ -218,18 +218,23 @@ impl Method for GaussianMixture {
 impl GaussianMixture {
     /// Expectation-maximisation from a mixture, on rows `x`.
     pub fn climb(&self, x: &[f64], mixture: Mixture) -> Result<Trained<Mixture>> {
-        self.climb_watched(x, mixture, UNWATCHED)
+        self.climb_while(x, mixture, NEVER_STOP)
     }
 
-    /// The same, until it is told to stop.
-    fn climb_watched(&self, x: &[f64], mut mixture: Mixture, watch: Watch<'_>) -> Result<Trained<Mixture>> {
+    /// The same, as long as `keep_going` says so.
+    fn climb_while(
+        &self,
+        x: &[f64],
+        mut mixture: Mixture,
+        keep_going: KeepGoing<'_>,
+    ) -> Result<Trained<Mixture>> {
         let m = mixture.m();
         let mut responsibilities = vec![0.0; x.len() / m * self.k];
         let mut likelihood = f64::NEG_INFINITY;
         let mut stop = StopReason::Finished;
         let mut iterations = 0;
         while iterations < self.max_iterations && stop == StopReason::Finished {
-            if !watch(iterations as f64 / self.max_iterations as f64) {
+            if !keep_going(iterations as f64 / self.max_iterations as f64) {
                 stop = StopReason::Interrupted;
                 break;
             }

@@ -2,7 +2,7 @@
 
 use super::parts::unit_rows;
 use super::{Head, Method, Table, Trained};
-use crate::centres::{Descent, Lloyd, UNWATCHED, halves, plus_plus};
+use crate::centres::{Descent, Lloyd, NEVER_STOP, halves, plus_plus};
 use crate::error::{Result, require};
 use crate::numeric::product;
 use crate::report::Observer;
@@ -47,7 +47,7 @@ impl KMeans {
 
     /// Lloyd's iterations from these centres.
     pub fn lloyd(&self, table: Table<'_>, centres: Vec<f32>) -> Lloyd {
-        self.descent().run(table, centres, UNWATCHED)
+        self.descent().run(table, centres, NEVER_STOP)
     }
 
     fn descent(&self) -> Descent {
@@ -102,9 +102,10 @@ impl Method for KMeans {
     fn train(&self, table: Table<'_>, seed: u64, observer: &dyn Observer) -> Result<Trained<Centres>> {
         let normalised = self.spherical.then(|| unit_rows(table));
         let table = normalised.as_ref().map_or(table, |x| Table { x, ..table });
-        super::best_of("K-means", self.restarts, observer, |restart, watch| {
+        super::best_of("K-means", self.restarts, observer, |restart, keep_going| {
             let seeds = plus_plus(table, self.k, &mut stream(seed, Stream::Seeds, restart as u64));
-            let Lloyd { centres, inertia, iterations, stop, .. } = self.descent().run(table, seeds, watch);
+            let Lloyd { centres, inertia, iterations, stop, .. } =
+                self.descent().run(table, seeds, keep_going);
             let head = Centres::new(centres, table.m);
             Ok(Trained { head, loss: inertia, losses: vec![inertia], iterations, stop })
         })

@@ -16,7 +16,7 @@ pub mod turtle;
 
 pub use crate::centres::Table;
 
-use crate::centres::Watch;
+use crate::centres::KeepGoing;
 use crate::error::{Error, Result, require};
 use crate::linear::Input;
 use crate::metrics::mean_entropy;
@@ -191,20 +191,20 @@ fn best_of<H>(
     stage: &'static str,
     restarts: usize,
     observer: &dyn Observer,
-    start: impl Fn(usize, Watch<'_>) -> Result<Trained<H>>,
+    start: impl Fn(usize, KeepGoing<'_>) -> Result<Trained<H>>,
 ) -> Result<Trained<H>> {
     let mut best: Option<Trained<H>> = None;
     let mut losses: Vec<f64> = Vec::with_capacity(restarts);
     for restart in 0..restarts {
         let loss = losses.last().copied();
-        let watch = |share: f64| {
+        let keep_going = |share: f64| {
             let done = (restart as f64 + share) / restarts as f64;
             observer.progress(Progress { stage, done, loss }) == Flow::Continue
         };
-        if !watch(0.0) {
+        if !keep_going(0.0) {
             break;
         }
-        let found = start(restart, &watch)?;
+        let found = start(restart, &keep_going)?;
         // What was cut short is worth keeping only if nothing was finished before it.
         if found.stop == StopReason::Interrupted {
             best = best.or(Some(found));

@@ -4,7 +4,7 @@
 //! centres are weighted means. γ → 0 is K-means.
 
 use super::{Head, Method, Table, Trained};
-use crate::centres::{UNWATCHED, Watch, plus_plus};
+use crate::centres::{KeepGoing, NEVER_STOP, plus_plus};
 use crate::error::{Result, require};
 use crate::numeric::{product, vector};
 use crate::report::{Observer, StopReason};
@@ -94,9 +94,9 @@ impl Method for SoftKMeans {
     }
 
     fn train(&self, table: Table<'_>, seed: u64, observer: &dyn Observer) -> Result<Trained<SoftCentres>> {
-        let start = |restart: usize, watch: Watch<'_>| {
+        let start = |restart: usize, keep_going: KeepGoing<'_>| {
             let seeds = plus_plus(table, self.k, &mut stream(seed, Stream::Seeds, restart as u64));
-            Ok(self.descend_watched(table, seeds, watch))
+            Ok(self.descend_while(table, seeds, keep_going))
         };
         super::best_of("soft K-means", self.restarts, observer, start)
     }
@@ -105,17 +105,22 @@ impl Method for SoftKMeans {
 impl SoftKMeans {
     /// Iterate from these centres, row-major `[k, m]`.
     pub fn descend(&self, table: Table<'_>, centres: Vec<f32>) -> Trained<SoftCentres> {
-        self.descend_watched(table, centres, UNWATCHED)
+        self.descend_while(table, centres, NEVER_STOP)
     }
 
-    /// The same, until it is told to stop.
-    fn descend_watched(&self, table: Table<'_>, centres: Vec<f32>, watch: Watch<'_>) -> Trained<SoftCentres> {
+    /// The same, as long as `keep_going` says so.
+    fn descend_while(
+        &self,
+        table: Table<'_>,
+        centres: Vec<f32>,
+        keep_going: KeepGoing<'_>,
+    ) -> Trained<SoftCentres> {
         let mut head = SoftCentres::new(centres, table.m, self.gamma);
         let (mut loss, mut next) = step(&head, table);
         let mut stop = StopReason::Finished;
         let mut iterations = 0;
         while iterations < self.max_iterations && stop == StopReason::Finished {
-            if !watch(iterations as f64 / self.max_iterations as f64) {
+            if !keep_going(iterations as f64 / self.max_iterations as f64) {
                 stop = StopReason::Interrupted;
                 break;
             }

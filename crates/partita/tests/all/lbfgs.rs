@@ -1,6 +1,6 @@
 //! L-BFGS against functions whose minimum is known, and where the arithmetic gives out.
 
-use partita::numeric::lbfgs::{Options, Outcome, minimise};
+use partita::numeric::lbfgs::{Minimum, Options, minimise};
 use partita::report::StopReason;
 use partita::rng::{Stream, stream};
 use rand::RngExt;
@@ -21,9 +21,9 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| (x - y).powi(2)).sum::<f64>().sqrt()
 }
 
-/// The outcome without its long trace.
-fn told(outcome: &Outcome) -> String {
-    let Outcome { iterations, evaluations, value, gradient_norm, stop, .. } = outcome;
+/// The minimum without its long trace.
+fn summary(minimum: &Minimum) -> String {
+    let Minimum { iterations, evaluations, value, gradient_norm, stop, .. } = minimum;
     format!(
         "{value:e}, gradient {gradient_norm:e}, {iterations} iterations, {evaluations} evaluations, {stop:?}"
     )
@@ -105,10 +105,10 @@ fn solve(mut a: [[f64; 5]; 4]) -> [f64; 4] {
 fn rosenbrock_valleys_are_followed_to_the_end() {
     for (dimensions, evaluations) in [(2, 80), (50, 400)] {
         let mut x = [-1.2, 1.0].repeat(dimensions / 2);
-        let outcome = minimise(&mut x, &Options { tolerance: 1e-12, ..Options::default() }, rosenbrock);
-        assert_eq!(outcome.stop, StopReason::Converged);
+        let minimum = minimise(&mut x, &Options { tolerance: 1e-12, ..Options::default() }, rosenbrock);
+        assert_eq!(minimum.stop, StopReason::Converged);
         assert!(distance(&x, &vec![1.0; dimensions]) < 1e-9, "{dimensions}: {x:?}");
-        assert!(outcome.evaluations <= evaluations, "{dimensions}: {} evaluations", outcome.evaluations);
+        assert!(minimum.evaluations <= evaluations, "{dimensions}: {} evaluations", minimum.evaluations);
     }
 }
 
@@ -120,7 +120,7 @@ fn an_ill_conditioned_quadratic_reaches_its_closed_form() {
     for (lowest, tolerance) in [(0.0, 1e-10), (7.0, 1e-6)] {
         let mut x = vec![0.0; 40];
         let options = Options { tolerance: 1e-14, max_iterations: 5000, ..Options::default() };
-        let outcome = minimise(&mut x, &options, |x, gradient| {
+        let minimum = minimise(&mut x, &options, |x, gradient| {
             let mut value = lowest;
             for i in 0..x.len() {
                 gradient[i] = curvature[i] * (x[i] - centre[i]);
@@ -129,8 +129,8 @@ fn an_ill_conditioned_quadratic_reaches_its_closed_form() {
             value
         });
         let off = distance(&x, &centre);
-        assert_eq!(outcome.stop, StopReason::Converged);
-        assert!(off < tolerance, "{off} after {} iterations", outcome.iterations);
+        assert_eq!(minimum.stop, StopReason::Converged);
+        assert!(off < tolerance, "{off} after {} iterations", minimum.iterations);
     }
 }
 
@@ -139,16 +139,16 @@ fn logistic_regression_agrees_with_newton() {
     let problem = Logistic::new();
     let mut w = vec![0.0; 4];
     let options = Options { tolerance: 1e-11, ..Options::default() };
-    let outcome = minimise(&mut w, &options, |w, gradient| problem.value(w, gradient));
+    let minimum = minimise(&mut w, &options, |w, gradient| problem.value(w, gradient));
     let oracle = problem.newton();
     assert!(distance(&w, &oracle) < 1e-9 * norm(&oracle), "{w:?} {oracle:?}");
-    assert!(outcome.stop == StopReason::Converged && outcome.iterations < 40, "{}", told(&outcome));
+    assert!(minimum.stop == StopReason::Converged && minimum.iterations < 40, "{}", summary(&minimum));
 }
 
 /// Rosenbrock with errors of about `noise` in the gradient, different at every point.
-fn noisy(noise: f64, start: &[f64]) -> (Vec<f64>, Outcome) {
+fn noisy(noise: f64, start: &[f64]) -> (Vec<f64>, Minimum) {
     let mut x = start.to_vec();
-    let outcome = minimise(&mut x, &Options { tolerance: 1e-15, ..Options::default() }, |x, gradient| {
+    let minimum = minimise(&mut x, &Options { tolerance: 1e-15, ..Options::default() }, |x, gradient| {
         let value = 3.0 + rosenbrock(x, gradient);
         for (g, v) in gradient.iter_mut().zip(x) {
             // A hash of the bits: unlike a smooth error, it has no minimum of its own to converge to.
@@ -158,15 +158,15 @@ fn noisy(noise: f64, start: &[f64]) -> (Vec<f64>, Outcome) {
         }
         value
     });
-    (x, outcome)
+    (x, minimum)
 }
 
 #[test]
 fn noise_in_the_gradient_ends_the_search_near_the_minimum() {
     for dimensions in [2, 10, 50] {
-        let (_, outcome) = noisy(1e-7, &vec![0.5; dimensions]);
-        assert_eq!(outcome.stop, StopReason::Converged, "{}", told(&outcome));
-        assert!(outcome.value - 3.0 < 1e-9 && outcome.evaluations < 1000, "{}", told(&outcome));
+        let (_, minimum) = noisy(1e-7, &vec![0.5; dimensions]);
+        assert_eq!(minimum.stop, StopReason::Converged, "{}", summary(&minimum));
+        assert!(minimum.value - 3.0 < 1e-9 && minimum.evaluations < 1000, "{}", summary(&minimum));
     }
 }
 
@@ -176,11 +176,11 @@ fn the_result_is_never_worse_than_the_start() {
         for shift in 0..20 {
             // Starts at and around the minimum, where noise and rounding are all there is.
             let start = vec![1.0 + 1e-9 * f64::from(shift); 6];
-            let (x, outcome) = noisy(noise, &start);
+            let (x, minimum) = noisy(noise, &start);
             let mut unused = vec![0.0; 6];
             let (before, after) = (3.0 + rosenbrock(&start, &mut unused), 3.0 + rosenbrock(&x, &mut unused));
             assert!(after <= before, "{before} became {after} with noise {noise}");
-            assert_eq!((outcome.value, outcome.trace[0]), (after, before));
+            assert_eq!((minimum.value, minimum.trace[0]), (after, before));
         }
     }
 }
@@ -196,34 +196,34 @@ fn the_same_start_gives_the_same_bits() {
 fn values_outside_the_domain_shorten_the_step() {
     // 8x - ln x is NaN below 0, where the first step (of length 1, to the left) leads.
     let (mut x, mut outside) = ([0.5], 0);
-    let outcome = minimise(&mut x, &Options::default(), |x, gradient| {
+    let minimum = minimise(&mut x, &Options::default(), |x, gradient| {
         outside += usize::from(x[0] < 0.0);
         gradient[0] = 8.0 - 1.0 / x[0];
         8.0 * x[0] - x[0].ln()
     });
-    assert!(outside > 0 && (x[0] - 0.125).abs() < 1e-8, "{}", told(&outcome));
+    assert!(outside > 0 && (x[0] - 0.125).abs() < 1e-8, "{}", summary(&minimum));
 }
 
 #[test]
 fn a_start_that_is_not_finite_is_returned_as_it_is() {
     let mut x = [-1.0];
-    let outcome = minimise(&mut x, &Options::default(), |x, gradient| {
+    let minimum = minimise(&mut x, &Options::default(), |x, gradient| {
         gradient[0] = 1.0 - 1.0 / x[0];
         x[0] - x[0].ln()
     });
-    assert_eq!((x, outcome.iterations, outcome.stop), ([-1.0], 0, StopReason::Finished));
+    assert_eq!((x, minimum.iterations, minimum.stop), ([-1.0], 0, StopReason::Finished));
 }
 
 #[test]
 fn a_function_scaled_by_a_power_of_two_takes_the_same_path() {
     let run = |scale: f64| {
         let mut x = vec![-1.2, 1.0, 0.3];
-        let outcome = minimise(&mut x, &Options::default(), |x, gradient| {
+        let minimum = minimise(&mut x, &Options::default(), |x, gradient| {
             let value = rosenbrock(x, gradient);
             gradient.iter_mut().for_each(|g| *g *= scale);
             scale * value
         });
-        (x, outcome.iterations, outcome.evaluations)
+        (x, minimum.iterations, minimum.evaluations)
     };
     assert_eq!(run(1.0), run(2f64.powi(-20)));
 }
@@ -232,7 +232,7 @@ fn a_function_scaled_by_a_power_of_two_takes_the_same_path() {
 fn the_trace_has_the_start_and_every_iteration() {
     let mut x = vec![-1.2, 1.0];
     let options = Options { max_iterations: 7, ..Options::default() };
-    let outcome = minimise(&mut x, &options, rosenbrock);
-    assert_eq!((outcome.iterations, outcome.trace.len(), outcome.stop), (7, 8, StopReason::Finished));
-    assert!(outcome.trace.is_sorted_by(|a, b| a > b), "{:?}", outcome.trace);
+    let minimum = minimise(&mut x, &options, rosenbrock);
+    assert_eq!((minimum.iterations, minimum.trace.len(), minimum.stop), (7, 8, StopReason::Finished));
+    assert!(minimum.trace.is_sorted_by(|a, b| a > b), "{:?}", minimum.trace);
 }

@@ -35,7 +35,7 @@ impl Default for Options {
 
 /// What [`minimise`] did.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outcome {
+pub struct Minimum {
     /// Steps taken.
     pub iterations: usize,
     /// Calls of the function.
@@ -61,17 +61,17 @@ pub struct Outcome {
 /// ```
 /// use partita::numeric::lbfgs::{Options, minimise};
 /// let mut x = vec![5.0, -3.0];
-/// let outcome = minimise(&mut x, &Options::default(), |x, gradient| {
+/// let minimum = minimise(&mut x, &Options::default(), |x, gradient| {
 ///     gradient.copy_from_slice(&[2.0 * (x[0] - 1.0), 20.0 * x[1]]);
 ///     (x[0] - 1.0).powi(2) + 10.0 * x[1].powi(2)
 /// });
-/// assert!((x[0] - 1.0).abs() < 1e-6 && x[1].abs() < 1e-6, "{outcome:?}");
+/// assert!((x[0] - 1.0).abs() < 1e-6 && x[1].abs() < 1e-6, "{minimum:?}");
 /// ```
 pub fn minimise(
     x: &mut [f64],
     options: &Options,
     function: impl FnMut(&[f64], &mut [f64]) -> f64,
-) -> Outcome {
+) -> Minimum {
     minimise_while(x, options, function, |_, _| true)
 }
 
@@ -81,7 +81,7 @@ pub fn minimise_while(
     options: &Options,
     mut function: impl FnMut(&[f64], &mut [f64]) -> f64,
     mut go_on: impl FnMut(usize, f64) -> bool,
-) -> Outcome {
+) -> Minimum {
     let mut run = Minimiser::new(x.to_vec(), *options, &mut function);
     let stop = loop {
         if let Some(stop) = run.ended() {
@@ -95,7 +95,7 @@ pub fn minimise_while(
         }
     };
     x.copy_from_slice(&run.x);
-    run.outcome(stop)
+    run.minimum(stop)
 }
 
 /// Counts iterations that improve neither the value nor the gradient.
@@ -195,10 +195,10 @@ impl Minimiser {
     }
 
     /// What was done, given why it stopped.
-    pub fn outcome(self, stop: StopReason) -> Outcome {
+    pub fn minimum(self, stop: StopReason) -> Minimum {
         let (iterations, gradient_norm) = (self.iterations(), norm(&self.gradient));
         let Self { evaluations, value, trace, .. } = self;
-        Outcome { iterations, evaluations, value, gradient_norm, stop, trace }
+        Minimum { iterations, evaluations, value, gradient_norm, stop, trace }
     }
 
     /// Why there is nothing left to do, if there is not. To be asked once before every iteration: it counts those without progress.

@@ -29,9 +29,9 @@ const NEAR: f64 = 0.5;
 /// Steps at most; ten to twenty are usual.
 const STEPS: usize = 50;
 
-/// Scratch space of the interior-point method.
+/// Buffers of the interior-point method.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Space {
+pub(super) struct CentralBuffers {
     /// s, 1/s and 1/y, shape `[blocks, k]`.
     slack: Vec<Lane>,
     inverse: Vec<Lane>,
@@ -121,21 +121,21 @@ fn keep_roots(ws: &mut Workspace) {
 
 /// From the rows' answers away from the border; Σ y = 1 and s = μ − δ stay true.
 fn start(ws: &mut Workspace) {
-    let (k, space) = (ws.packed.k, &mut ws.central);
+    let (k, buffers) = (ws.packed.k, &mut ws.central);
     let blocks = ws.packed.share.len();
-    space.slack.clear();
+    buffers.slack.clear();
     for (cell, label) in ws.packed.cells.iter().zip(&mut ws.labels) {
         let y = *label;
-        space.slack.push(lane(|r| cell[r] / y[r] + AWAY));
+        buffers.slack.push(lane(|r| cell[r] / y[r] + AWAY));
         *label = lane(|r| (1.0 - AWAY) * y[r] + AWAY / k as f64);
     }
-    space.inverse.resize(blocks * k, [0.0; WIDTH]);
-    space.label_inverse.resize(blocks * k, [0.0; WIDTH]);
-    space.cross.resize(blocks * k, [0.0; WIDTH]);
-    space.scale.resize(blocks, [0.0; WIDTH]);
+    buffers.inverse.resize(blocks * k, [0.0; WIDTH]);
+    buffers.label_inverse.resize(blocks * k, [0.0; WIDTH]);
+    buffers.cross.resize(blocks * k, [0.0; WIDTH]);
+    buffers.scale.resize(blocks, [0.0; WIDTH]);
     // Any positive shares will do; these are the answers' own.
-    space.shares.value.clear();
-    space.shares.value.extend(ws.dual.demand.iter().map(|mean| (1.0 - AWAY) * mean + AWAY / k as f64));
+    buffers.shares.value.clear();
+    buffers.shares.value.extend(ws.dual.demand.iter().map(|mean| (1.0 - AWAY) * mean + AWAY / k as f64));
 }
 
 /// Linearise everything at the present point, and factor the K×K system.
@@ -152,12 +152,12 @@ fn linearise(fairness: Fairness, problem: &Problem<'_>, ws: &mut Workspace) {
 
 /// The step of the prices that makes the linearised ȳ what fairness wants.
 fn solve(aim: Aim, ws: &mut Workspace) {
-    let (space, dual) = (&ws.central, &mut ws.dual);
+    let (buffers, dual) = (&ws.central, &mut ws.dual);
     dual.direction.clear();
     for (k, fixed) in ws.packed.fixed.iter().enumerate() {
-        let [sigma, cross, unit] = space.means.each_ref().map(|mean| mean[k].iter().sum::<f64>());
+        let [sigma, cross, unit] = buffers.means.each_ref().map(|mean| mean[k].iter().sum::<f64>());
         let mean = fixed + sigma + aim.correction * cross + aim.t * unit;
-        dual.direction.push(space.shares.wish(k, aim.correction) - mean);
+        dual.direction.push(buffers.shares.wish(k, aim.correction) - mean);
     }
     dual.hessian.solve(&mut dual.direction);
 }

@@ -50,19 +50,19 @@ struct Step {
 impl<'a> Rows<'a> {
     /// The rows of a workspace, and where their sums go.
     pub fn of(ws: &'a mut Workspace) -> (Self, Sums<'a>) {
-        let (space, dual, k) = (&mut ws.central, &mut ws.dual, ws.packed.k);
+        let (buffers, dual, k) = (&mut ws.central, &mut ws.dual, ws.packed.k);
         let rows = Self {
             k,
             sigma: &ws.packed.cells,
             direction: &dual.direction,
             labels: &mut ws.labels,
-            slack: &mut space.slack,
-            inverse: &mut space.inverse,
-            label_inverse: &mut space.label_inverse,
-            cross: &mut space.cross,
-            scale: &mut space.scale,
+            slack: &mut buffers.slack,
+            inverse: &mut buffers.inverse,
+            label_inverse: &mut buffers.label_inverse,
+            cross: &mut buffers.cross,
+            scale: &mut buffers.scale,
         };
-        let (weight, means) = (&ws.packed.share, &mut space.means);
+        let (weight, means) = (&ws.packed.share, &mut buffers.means);
         (rows, Sums { weight, means, links: &mut dual.links })
     }
 

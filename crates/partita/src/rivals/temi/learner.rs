@@ -18,8 +18,8 @@ pub(super) struct Learner {
     pub loss: f64,
 }
 
-/// What a learner says of a batch.
-pub(super) struct Said {
+/// What the student and the teacher of a learner predict for a batch.
+pub(super) struct Predictions {
     trace: Trace,
     student: Vec<f32>,
     pub teacher: Vec<f32>,
@@ -32,24 +32,32 @@ impl Learner {
         Self { teacher: student.clone(), student, memory: Default::default(), marginal, loss: 0.0 }
     }
 
-    pub fn look(&mut self, x: &[f32], options: &Temi) -> Said {
+    pub fn look(&mut self, x: &[f32], options: &Temi) -> Predictions {
         let (k, temperature) = (options.k, options.temperature);
         let trace = self.student.forward(x);
         let student = probabilities(&trace.logits, temperature, k);
         let teacher = probabilities(&self.teacher.forward(x).logits, temperature, k);
         update_marginal(&mut self.marginal, &teacher, options.marginal_momentum);
-        Said { trace, student, teacher }
+        Predictions { trace, student, teacher }
     }
 
-    /// Learn from what was said of the pairs in `x`.
-    pub fn learn(&mut self, x: &[f32], said: &Said, weights: &[f32], options: &Temi, pace: Step) {
+    /// Learn from the predictions for the pairs in `x`.
+    pub fn learn(
+        &mut self,
+        x: &[f32],
+        predictions: &Predictions,
+        weights: &[f32],
+        options: &Temi,
+        pace: Step,
+    ) {
         let Temi { beta, temperature, heads, .. } = *options;
-        let pairs = Pairs { teacher: &said.teacher, marginal: &self.marginal, weights, beta, temperature };
-        let (loss, mut by_logits) = pairs.gradient(&said.student);
+        let pairs =
+            Pairs { teacher: &predictions.teacher, marginal: &self.marginal, weights, beta, temperature };
+        let (loss, mut by_logits) = pairs.gradient(&predictions.student);
         self.loss += loss;
         // The loss of a step is the mean over the heads.
         by_logits.iter_mut().for_each(|d| *d /= heads as f32);
-        let gradient = self.student.backward(x, &said.trace, &by_logits);
+        let gradient = self.student.backward(x, &predictions.trace, &by_logits);
         self.step(&gradient, options.decay, pace);
         self.follow(options.teacher_momentum as f32);
     }

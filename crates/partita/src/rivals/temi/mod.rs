@@ -22,7 +22,7 @@ use super::{Head, Method, Table, Trained};
 use crate::error::{Error, Result, require};
 use crate::report::{Flow, Observer, Progress, StopReason};
 use crate::rng::{Stream, stream};
-use learner::{Learner, Said, Step};
+use learner::{Learner, Predictions, Step};
 use loss::{add_agreement, probabilities};
 use rand::RngExt;
 use rand::seq::SliceRandom;
@@ -152,11 +152,11 @@ impl Method for Temi {
 
     fn train(&self, table: Table<'_>, seed: u64, observer: &dyn Observer) -> Result<Trained<TemiHead>> {
         let count = self.neighbours.min(table.n() - 1);
-        let watch = |share: f64| {
+        let keep_going = |share: f64| {
             let done = SEARCH_SHARE * share;
             observer.progress(Progress { stage: "neighbours", done, loss: None }) == Flow::Continue
         };
-        let neighbours = nearest(table, count, watch).ok_or(Error::Interrupted)?;
+        let neighbours = nearest(table, count, keep_going).ok_or(Error::Interrupted)?;
         Run::new(self, table, &neighbours, seed).train(observer)
     }
 }
@@ -247,14 +247,15 @@ impl<'a> Run<'a> {
         let x = self.gather(pairs);
         let rate = options.rate_at(number, batches, self.batch);
         let pace = Step { rate, number, frozen: options.frozen * batches };
-        let said: Vec<Said> = self.learners.par_iter_mut().map(|l| l.look(&x, options)).collect();
+        let predictions: Vec<Predictions> =
+            self.learners.par_iter_mut().map(|l| l.look(&x, options)).collect();
         let mut weights = vec![0.0; pairs.len()];
-        said.iter().for_each(|s| add_agreement(&s.teacher, options.k, &mut weights));
-        weights.iter_mut().for_each(|w| *w /= said.len() as f32);
+        predictions.iter().for_each(|s| add_agreement(&s.teacher, options.k, &mut weights));
+        weights.iter_mut().for_each(|w| *w /= predictions.len() as f32);
         self.learners
             .par_iter_mut()
-            .zip(&said)
-            .for_each(|(learner, said)| learner.learn(&x, said, &weights, options, pace));
+            .zip(&predictions)
+            .for_each(|(learner, predictions)| learner.learn(&x, predictions, &weights, options, pace));
     }
 }
 
