@@ -78,7 +78,7 @@ fn network(args: &NetworkArgs, network: &mut Option<NetworkSpec>) -> Result<()> 
         *network = Some(typed);
     } else if typed != NetworkSpec::default() {
         let problem =
-            "an option of networks was given beside a specification without one; give `net` as well";
+            "an option of networks was given, but the specification has no network; give `net` as well";
         return Err(JobError::Refused { field: Some(Field::Net), problem: problem.to_owned() });
     }
     Ok(())

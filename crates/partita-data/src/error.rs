@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// The formats that [`crate::open`] understands, as told to a user whose file is none of them.
+/// The formats that [`crate::open`] understands, for messages about files in any other format.
 pub const SUPPORTED: &str =
     ".npy, .npz, .parquet, .arrow/.feather (Arrow IPC), .csv, .tsv, .txt, .safetensors, .idx and .idx.gz";
 
@@ -44,7 +44,7 @@ pub enum DataError {
         source: io::Error,
     },
     /// Neither the extension nor the first bytes belong to a known format.
-    #[error("{} is in no known format ({found}); supported are {SUPPORTED}", path.display())]
+    #[error("{} is not in a known format ({found}); supported are {SUPPORTED}", path.display())]
     UnknownFormat {
         /// The file.
         path: PathBuf,
@@ -148,7 +148,7 @@ pub enum DataError {
         available: String,
     },
     /// A line of text with too many or too few cells.
-    #[error("line {line} of {} has {found} cells where {expected} are needed; mend that line", path.display())]
+    #[error("line {line} of {} has {found} cells where {expected} are needed; correct that line", path.display())]
     Ragged {
         /// The file.
         path: PathBuf,
@@ -162,7 +162,7 @@ pub enum DataError {
     /// A cell of text that is not a number.
     #[error(
         "line {line}, column {column} of {} is {}, not a number; \
-         mend it or leave the column out (columns count from 1)", path.display(), quote(cell)
+         correct it or leave the column out (columns count from 1)", path.display(), quote(cell)
     )]
     NotNumeric {
         /// The file.
@@ -206,7 +206,7 @@ pub enum DataError {
         /// What would be accepted.
         advice: &'static str,
     },
-    /// Rows beyond the end were asked for, or a buffer does not hold whole rows.
+    /// A request for rows beyond the end, or a buffer that does not hold whole rows.
     #[error("rows {start}..{} were asked for but there are {n}", start.saturating_add(*count))]
     RowRange {
         /// First row asked for.
@@ -250,7 +250,7 @@ impl DataError {
     }
 }
 
-/// A cell as shown in a message: empty cells said so, long ones cut.
+/// A cell as shown in a message: an empty one is called empty, a long one is cut.
 fn quote(cell: &str) -> String {
     if cell.is_empty() {
         return "empty".into();

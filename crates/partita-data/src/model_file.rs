@@ -141,7 +141,7 @@ fn model(mut tensors: Tensors, records: Vec<ViewRecord>, k: usize, origin: &Orig
         views.push(FeatureView { width, centre, normalise });
     }
     if k < 2 || m == 0 {
-        return Err(origin.corrupt(format!("a model of {k} clusters and {m} features cannot be")));
+        return Err(origin.corrupt(format!("a model cannot have {k} clusters and {m} features")));
     }
     let bad = [&weight, &bias, &average, &prior].into_iter().flatten().copied().find(|v| !v.is_finite());
     match bad {

@@ -52,11 +52,11 @@ fn unused(options: &OpenOptions, format: Format) -> Vec<String> {
     let mut notes = Vec::new();
     if !table && (!options.columns.is_empty() || options.id_column.is_some()) {
         notes.push(
-            "it is no table, so the columns asked for were not looked for; all features are used".to_owned(),
+            "it is no table, so the choice of columns is ignored and all features are used".to_owned(),
         );
     }
     if let Some(name) = options.array.as_ref().filter(|_| !several) {
-        notes.push(format!("it does not hold named arrays, so '{name}' was not looked for"));
+        notes.push(format!("it does not hold named arrays, so the name '{name}' is ignored"));
     }
     notes
 }

@@ -112,7 +112,7 @@ fn choose_error(path: &Path, columns: &[Column], problem: &str, advice: &'static
 fn notes(columns: &[Column], features: &[usize], id: Option<usize>, options: &OpenOptions) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(i) = id.filter(|_| options.id_column.is_none()) {
-        notes.push(format!("column '{}' names the rows and is no feature", columns[i].name));
+        notes.push(format!("column '{}' names the rows and is not a feature", columns[i].name));
     }
     if !options.columns.is_empty() {
         return notes;

@@ -59,7 +59,7 @@ pub enum DeepError {
     },
     /// An image that cannot be used.
     #[error(
-        "image {name} cannot be used: {problem}; mend or remove it, or leave such images out with --skip-bad"
+        "image {name} cannot be used: {problem}; repair or remove it, or skip such images with --skip-bad"
     )]
     Image {
         /// Its file or number.
@@ -85,7 +85,7 @@ pub enum DeepError {
         /// What is wrong, and what would be accepted.
         problem: String,
     },
-    /// The processor that was asked for is not there.
+    /// The requested processor is not available.
     #[error("{0}")]
     Device(String),
     /// An option that makes no sense.

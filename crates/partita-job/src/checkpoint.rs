@@ -50,7 +50,7 @@ impl<'a> Checkpoint<'a> {
         }
         if text("origin") != self.origin {
             let problem = format!(
-                "{} is the checkpoint of another fit: of other rows, labels, weights or options; leave `resume` out to begin anew",
+                "{} is the checkpoint of another fit: of other rows, labels, weights or options; leave `resume` out to start again",
                 self.path.display()
             );
             return Err(JobError::refused(Field::Resume, problem));

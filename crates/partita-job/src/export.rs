@@ -48,7 +48,7 @@ impl Outputs {
     /// As [`Self::check`].
     pub fn check_for(&self, spec: &FitSpec, inputs: &[&Path], resources: &Resources) -> Result<()> {
         if self.backbone.is_some() && spec.network.is_none() {
-            let problem = "weights before a head are those of a network; give `net`, or do not ask for them";
+            let problem = "only a network has weights before a head; give `net`, or do not ask for them";
             return Err(JobError::refused(Field::Net, problem));
         }
         let inputs = [&spec.inputs(), inputs].concat();

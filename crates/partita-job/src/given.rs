@@ -86,7 +86,7 @@ pub fn labels_of(path: &Path, n: usize, field: Option<Field>) -> Result<Labels> 
     let labels = read_labels(path)?;
     if labels.values.len() != n {
         let problem = format!(
-            "{} has {} labels but the data has {n} rows (a blank line is the unknown label of a row)",
+            "{} has {} labels but the data has {n} rows (a blank line counts as a row whose label is unknown)",
             path.display(),
             labels.values.len()
         );

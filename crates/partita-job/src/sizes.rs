@@ -50,7 +50,7 @@ impl SizeSpec {
         for (field, size) in [(Field::MinSize, self.min_size), (Field::MaxSize, self.max_size)] {
             let Some(size) = size else { continue };
             if !(size > 0.0 && size.is_finite()) {
-                let problem = "is no size; a number above 0 is needed: rows, or a share below 1".to_owned();
+                let problem = "is not a size; a number above 0 is needed: rows, or a share below 1".to_owned();
                 return Err(JobError::Value { field, value: size.to_string(), problem });
             }
             if self.balance.is_some() {

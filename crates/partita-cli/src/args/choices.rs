@@ -1,4 +1,4 @@
-//! What may be typed to compare methods and to choose the number of clusters.
+//! Arguments of the commands that compare methods and choose the number of clusters.
 
 use super::ReadArgs;
 use super::values::{PrepareArg, dims, range, restarts};
@@ -9,7 +9,7 @@ use partita_job::USUAL_METHODS;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-/// The methods of a comparison, a line each.
+/// The methods of a comparison, one per line.
 fn catalogue() -> String {
     let lines = Contender::all().map(|(name, _, what)| format!("  {name:<18} {what}\n"));
     format!("Methods:\n{}  renyi:ALPHA and renyi-labels:ALPHA for any other order", lines.collect::<String>())
@@ -23,16 +23,16 @@ pub struct CompareArgs {
     /// Number of clusters
     #[arg(long, short)]
     pub k: usize,
-    /// True labels; without them, measures that need none are reported
+    /// True labels; without them, the result has only measures that need none
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub truth: Option<PathBuf>,
     /// Methods by name, or all
     #[arg(long, value_name = "A,B,..", value_delimiter = ',', default_values = USUAL_METHODS)]
     pub methods: Vec<String>,
-    /// Runs of each method, each with a seed of its own
+    /// Runs of each method, each with its own seed
     #[arg(long, default_value_t = 6, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=10_000))]
     pub seeds: usize,
-    /// The first seed
+    /// Seed of the first run
     #[arg(long, short, default_value_t = 0, value_name = "S")]
     pub seed: u64,
     /// Independent starts of each run, for methods that choose among them by their own loss
@@ -44,13 +44,13 @@ pub struct CompareArgs {
     /// How rows are prepared
     #[arg(long, value_enum, default_value_t = PrepareArg::Auto)]
     pub prepare: PrepareArg,
-    /// Numbers of a row for every method: full, or how many principal components [default: each method's own]
+    /// Dimensions to train on, for every method: full, or a number of principal components [default: each method's own]
     #[arg(long, value_parser = dims)]
     pub dims: Option<Dims>,
-    /// Form of the result
+    /// Format of the result
     #[arg(long, value_enum, default_value_t = Format::Md)]
     pub format: Format,
-    /// Write the result here instead of printing it
+    /// Write the result to this file instead of printing it
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 }
@@ -62,10 +62,10 @@ pub struct ChooseArgs {
     /// Numbers of clusters to try, both ends included
     #[arg(long, value_name = "A..B", value_parser = range, default_value = "2..20")]
     pub range: RangeInclusive<usize>,
-    /// Weights of fairness to try with each
+    /// Weights of fairness to try with each number of clusters
     #[arg(long, value_delimiter = ',', value_name = "L1,L2,..")]
     pub lambda: Vec<f64>,
-    /// Weights of the squared norm to try with each
+    /// Weights of the squared norm to try with each number of clusters
     #[arg(long, value_delimiter = ',', value_name = "G1,G2,..")]
     pub gamma: Vec<f64>,
     /// Clusters may differ in size: estimate their sizes in every fit (about ten times slower)
@@ -83,26 +83,26 @@ pub struct ChooseArgs {
     /// How rows are prepared
     #[arg(long, value_enum, default_value_t = PrepareArg::Auto)]
     pub prepare: PrepareArg,
-    /// Draw the curves here
+    /// Draw the curves to this file
     #[arg(long, value_name = "FILE.svg", value_hint = ValueHint::FilePath)]
     pub picture: Option<PathBuf>,
-    /// Form of the result
+    /// Format of the result
     #[arg(long, value_enum, default_value_t = Format::Md)]
     pub format: Format,
-    /// Write the result here instead of printing it
+    /// Write the result to this file instead of printing it
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 }
 
-/// Form of a table.
+/// Format of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// Markdown
     Md,
-    /// One line for each run
+    /// CSV, one line for each run
     Csv,
-    /// Everything, for programs
+    /// JSON with everything, for programs
     Json,
-    /// A page
+    /// An HTML page
     Html,
 }

@@ -1,4 +1,4 @@
-//! What may be typed for a fit. Nothing has a default here: what is not typed comes from `--spec` or from the defaults of a
+//! Arguments of a fit. Nothing has a default here: an option that is not given comes from `--spec` or from the defaults of a
 //! specification.
 
 #[cfg(feature = "deep")]
@@ -20,19 +20,19 @@ pub struct FitArgs {
     /// Number of clusters
     #[arg(long, short, required_unless_present = "spec")]
     pub k: Option<usize>,
-    /// Take all that is not typed from this specification
+    /// Read the options that are not given here from this specification
     #[arg(long, value_name = "FILE.json", value_hint = ValueHint::FilePath)]
     pub spec: Option<PathBuf>,
-    /// Write the specification of this fit here: with it, --spec gives the same bits again
+    /// Write the specification of this fit to this file; --spec repeats the fit from it, to the same bits
     #[arg(long, value_name = "FILE.json", value_hint = ValueHint::FilePath)]
     pub save_spec: Option<PathBuf>,
-    /// Write the model here
+    /// Write the model to this file
     #[arg(long, short, value_name = "MODEL.safetensors", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
-    /// Write each row's cluster here: .csv (with id and confidence) or .npy
+    /// Write each row's cluster to this file: .csv (with id and confidence) or .npy
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub labels_out: Option<PathBuf>,
-    /// Write each row's probabilities here (.npy)
+    /// Write each row's probabilities to this file (.npy)
     #[arg(long, value_name = "FILE.npy", value_hint = ValueHint::FilePath)]
     pub proba_out: Option<PathBuf>,
     /// Independent starts, trained together; the one with the lowest loss is kept [default: 8]
@@ -41,10 +41,10 @@ pub struct FitArgs {
     /// Seed of all random choices: the same seed gives the same bits [default: 0]
     #[arg(long, short, value_name = "S")]
     pub seed: Option<u64>,
-    /// Expected cluster sizes as shares: 0.5,0.3,0.2 or a file, or auto to estimate them [default: equal]
+    /// Expected cluster sizes: shares such as 0.5,0.3,0.2, a file of shares, or auto to estimate them [default: equal]
     #[arg(long, value_name = "P1,P2,..|FILE|auto", allow_hyphen_values = true)]
     pub prior: Option<String>,
-    /// Labels known for some rows, -1 or empty for the others
+    /// Known labels of some rows; -1 or empty for the others
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub known: Option<PathBuf>,
     /// Weight of each row
@@ -53,16 +53,16 @@ pub struct FitArgs {
     /// True labels, only to report ACC, NMI and ARI; they never influence the fit
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub truth: Option<PathBuf>,
-    /// Keep the cluster numbers of this model: start from it if it has as many clusters, and match the result to it unless --known names clusters
+    /// Keep the cluster numbers of this model: start from it if the number of clusters is the same, and match the result to it unless --known names the clusters
     #[arg(long, value_name = "MODEL", value_hint = ValueHint::FilePath)]
     pub like: Option<PathBuf>,
-    /// Keep the state of training here, now and then; with --net after every epoch
+    /// Save the state of training to this file from time to time; with --net after every epoch
     #[arg(long, value_name = "FILE.safetensors", value_hint = ValueHint::FilePath)]
     pub checkpoint: Option<PathBuf>,
-    /// Go on from the checkpoint, if it is there; with the same options the result is that of an uninterrupted run
+    /// Continue from the checkpoint if it exists; with the same options the result is that of an uninterrupted run
     #[arg(long, requires = "checkpoint")]
     pub resume: bool,
-    /// One JSON object on standard output, nothing else
+    /// Print one JSON object on standard output, and nothing else
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
@@ -74,23 +74,23 @@ pub struct FitArgs {
     pub network: NetworkArgs,
 }
 
-/// Options that the defaults serve well.
+/// Options whose defaults are usually good.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Method")]
 pub struct MethodArgs {
-    /// strong, weak, mi, renyi:ALPHA, renyi-labels:ALPHA, sela, miadm, miadm-root, miadm-exact or hinge [default: strong]
+    /// Loss: strong, weak, mi, renyi:ALPHA, renyi-labels:ALPHA, sela, miadm, miadm-root, miadm-exact or hinge [default: strong]
     #[arg(long)]
     pub loss: Option<Loss>,
-    /// How rows are prepared [default: auto]
+    /// How rows are prepared before training [default: auto]
     #[arg(long, value_enum)]
     pub prepare: Option<PrepareArg>,
-    /// Dimensions to train on: auto (at most 128 principal components), full, or how many [default: auto]
+    /// Dimensions to train on: auto (at most 128 principal components), full, or a number [default: auto]
     #[arg(long, value_parser = dims)]
     pub dims: Option<Dims>,
     /// Where training starts [default: auto]
     #[arg(long, value_enum)]
     pub init: Option<InitArg>,
-    /// Weight of fairness [default: 100; 10 for renyi-labels; 1 for mi, renyi and miadm]; for sela the power of the predictions [20]; hinge has none
+    /// Weight of fairness [default: 100; 10 for renyi-labels; 1 for mi, renyi and miadm]; for sela, the power of the predictions [default: 20]; not used by hinge
     #[arg(long, allow_negative_numbers = true)]
     pub lambda: Option<f64>,
     /// Weight of the squared norm, in units of mean squared row norm 1
@@ -99,25 +99,25 @@ pub struct MethodArgs {
     /// Passes over the data [default: about 312 steps, 120 for more than 16 clusters; with --net 30]
     #[arg(long)]
     pub epochs: Option<usize>,
-    /// Rows of a batch [default: 256, or 10 a cluster; with --net 250, or 10 a cluster]
+    /// Rows in a batch [default: 256, or 10 per cluster if that is more; with --net 250 instead of 256]
     #[arg(long)]
     pub batch: Option<usize>,
-    /// EM iterations for the pseudo-labels of a batch [default: 5]
+    /// EM iterations for the pseudo-labels of each batch [default: 5]
     #[arg(long, value_name = "T")]
     pub em_iterations: Option<usize>,
-    /// Solve for optimal pseudo-labels instead of a few EM iterations
+    /// Compute optimal pseudo-labels instead of running a few EM iterations
     #[arg(long)]
     pub exact_labels: bool,
-    /// How often pseudo-labels are found anew [default: batch]
+    /// How often pseudo-labels are computed again [default: batch]
     #[arg(long, value_enum)]
     pub refresh: Option<RefreshArg>,
-    /// How the weights follow the gradient [default: sgd]
+    /// Optimiser of the weights [default: sgd]
     #[arg(long, value_enum)]
     pub optimiser: Option<OptimiserArg>,
     /// Momentum of sgd [default: 0]
     #[arg(long, allow_negative_numbers = true)]
     pub momentum: Option<f64>,
-    /// Learning rate, in units of mean squared row norm 1; with --net that of Adam [1e-3]
+    /// Learning rate, in units of mean squared row norm 1; with --net, the rate of Adam [default: 1e-3]
     #[arg(long, allow_negative_numbers = true)]
     pub learning_rate: Option<f64>,
     /// L-BFGS iterations on all rows after training [default: 0]
@@ -127,15 +127,15 @@ pub struct MethodArgs {
 
 /// Sizes that the labels must have.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Sizes that are guaranteed")]
+#[command(next_help_heading = "Guaranteed cluster sizes")]
 pub struct SizeArgs {
-    /// Give clusters exactly the sizes of the prior: the likeliest labels that have them
+    /// Give clusters exactly the sizes of the prior, with the most likely labels of such sizes
     #[arg(long, value_enum, conflicts_with_all = ["min_size", "max_size"])]
     pub balance: Option<BalanceArg>,
-    /// Fewest rows of a cluster, or their share if below 1
+    /// Smallest size of a cluster: a number of rows, or a share of them if below 1
     #[arg(long, value_name = "N", value_parser = positive)]
     pub min_size: Option<f64>,
-    /// Most rows of a cluster, or their share if below 1
+    /// Largest size of a cluster: a number of rows, or a share of them if below 1
     #[arg(long, value_name = "N", value_parser = positive)]
     pub max_size: Option<f64>,
 }

@@ -1,4 +1,4 @@
-//! What may be typed: syntax only. Each command turns its arguments into objects.
+//! The arguments of every command: syntax only. Each command turns its arguments into objects.
 
 mod choices;
 mod fit;
@@ -16,7 +16,7 @@ use clap_complete::Shell;
 use partita_job::{DataSpec, Resources};
 use std::path::{Path, PathBuf};
 
-/// Cluster by deciding: decisive, fair, max-margin clusters of feature vectors, without labels.
+/// Cluster feature vectors without labels, into decisive, fair clusters with wide margins.
 #[derive(Debug, Parser)]
 #[command(name = "partita", version, propagate_version = true, max_term_width = 100)]
 pub struct Cli {
@@ -28,23 +28,23 @@ pub struct Cli {
 pub enum Command {
     /// Cluster the rows of one or several feature files
     Fit(Box<FitArgs>),
-    /// Go on training a model with more rows; clusters keep their numbers
+    /// Continue training a model with more rows; clusters keep their numbers
     Update(UpdateArgs),
     /// Assign rows to the clusters of a model
     Predict(PredictArgs),
     /// Compare predicted labels with the truth: ACC, NMI, ARI
     Evaluate(EvaluateArgs),
-    /// Say which features sent a row to its cluster
+    /// Show which features put a row into its cluster
     Explain(ExplainArgs),
-    /// Run many clustering methods on the same rows and seeds, and tabulate what they reach
+    /// Run many clustering methods on the same rows and seeds, and tabulate their results
     Compare(CompareArgs),
     /// Find the number of clusters that different parts of the rows agree on
     ChooseK(ChooseArgs),
-    /// Draw the paper's figures and tables again and check what it claims
+    /// Reproduce the paper's figures and tables, and check its claims
     Reproduce(ReproduceArgs),
     /// Cluster the handwritten digits that come with Partita and draw the result
     Demo(DemoArgs),
-    /// Make features of images with a trained network
+    /// Compute features of images with a trained network
     #[cfg(feature = "deep")]
     Embed(EmbedArgs),
     /// Print a completion script for a shell
@@ -67,25 +67,25 @@ pub struct ReadArgs {
 /// How to read feature files.
 #[derive(Debug, Args)]
 pub struct ReadOptions {
-    /// Array of an .npz or tensor of a .safetensors file
+    /// Array to read from an .npz file, or tensor from a .safetensors file
     #[arg(long, value_name = "NAME")]
     pub array: Option<String>,
     /// Feature columns of a table, by name or number from 1 [default: all that hold numbers]
     #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
     pub columns: Vec<String>,
-    /// Column of a table that names the rows [default: a first column of text, or one called id, index or row]
+    /// Column of a table with the names of the rows [default: a first column of text, or one called id, index or row]
     #[arg(long, value_name = "NAME")]
     pub id_column: Option<String>,
     /// Memory for rows; larger data is read batch by batch from its file
     #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = values::size)]
     pub memory: usize,
-    /// Threads [default: all cores]
+    /// Number of threads [default: all cores]
     #[arg(long, short = 't', value_name = "T")]
     pub threads: Option<usize>,
 }
 
 impl ReadArgs {
-    /// The feature files and what else a command reads.
+    /// The feature files and the other files that a command reads.
     pub fn inputs<'a>(&'a self, others: &[Option<&'a Path>]) -> Vec<&'a Path> {
         self.data.iter().map(PathBuf::as_path).chain(others.iter().copied().flatten()).collect()
     }
@@ -101,14 +101,14 @@ impl ReadArgs {
         }
     }
 
-    /// What the command may use.
+    /// The resources that the command may use.
     pub fn resources(&self) -> Resources {
         self.options.resources()
     }
 }
 
 impl ReadOptions {
-    /// What the command may use.
+    /// The resources that the command may use.
     pub fn resources(&self) -> Resources {
         Resources { threads: self.threads, memory: self.memory, ..Resources::default() }
     }
@@ -121,13 +121,13 @@ pub struct PredictArgs {
     pub model: PathBuf,
     #[command(flatten)]
     pub read: ReadArgs,
-    /// Write here: .csv or .npy, probabilities .npy [default: CSV on standard output]
+    /// Write the result to this file: .csv or .npy, for probabilities .npy [default: CSV on standard output]
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
-    /// Probabilities of all clusters instead of the cluster of each row
+    /// Output the probabilities of all clusters instead of the cluster of each row
     #[arg(long)]
     pub proba: bool,
-    /// Leave out images that cannot be decoded, naming each
+    /// Skip images that cannot be decoded, and name them
     #[cfg(feature = "deep")]
     #[arg(long)]
     pub skip_bad: bool,
@@ -152,10 +152,10 @@ pub struct UpdateArgs {
     pub model: PathBuf,
     #[command(flatten)]
     pub read: ReadArgs,
-    /// Write the model here [default: over the old one]
+    /// Write the model to this file [default: replace the old one]
     #[arg(long, short, value_name = "MODEL.safetensors", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
-    /// Write each row's cluster here: .csv (with id and confidence) or .npy
+    /// Write each row's cluster to this file: .csv (with id and confidence) or .npy
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub labels_out: Option<PathBuf>,
     /// Passes over the rows
@@ -164,7 +164,7 @@ pub struct UpdateArgs {
     /// True labels, only to report ACC, NMI and ARI
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub truth: Option<PathBuf>,
-    /// One JSON object on standard output, nothing else
+    /// Print one JSON object on standard output, and nothing else
     #[arg(long)]
     pub json: bool,
 }
@@ -177,7 +177,7 @@ pub struct EvaluateArgs {
     /// Predicted labels
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub pred: PathBuf,
-    /// One JSON object on standard output
+    /// Print one JSON object on standard output
     #[arg(long)]
     pub json: bool,
 }
@@ -189,13 +189,13 @@ pub struct ExplainArgs {
     pub model: PathBuf,
     #[command(flatten)]
     pub read: ReadArgs,
-    /// The row, from 0
+    /// Number of the row, counted from 0
     #[arg(long, short)]
     pub row: usize,
     /// How many features to list
     #[arg(long, default_value_t = 10)]
     pub top: usize,
-    /// One JSON object on standard output
+    /// Print one JSON object on standard output
     #[arg(long)]
     pub json: bool,
 }
@@ -217,25 +217,25 @@ pub struct EmbedArgs {
     /// Folders of pictures, or files of MNIST (idx), CIFAR-10, CIFAR-100 or STL-10 (.bin)
     #[arg(required = true, value_name = "IMAGES", value_hint = ValueHint::AnyPath)]
     pub images: Vec<PathBuf>,
-    /// mobilenetv2, efficientnet-lite0, resnet18, resnet18-cifar or resnet50
+    /// Network: mobilenetv2, efficientnet-lite0, resnet18, resnet18-cifar or resnet50
     #[arg(long, value_name = "NET", default_value = "mobilenetv2")]
     pub backbone: partita_deep::nets::Net,
-    /// Its weights: a PyTorch state dict (.pt, .pth) or .safetensors, with the names of torchvision, or of EfficientNet-Lite's PyTorch port
+    /// Its weights: a PyTorch state dict (.pt, .pth) or .safetensors, with torchvision's names or those of EfficientNet-Lite's PyTorch port
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub weights: PathBuf,
-    /// Where the features go; rows already made are kept beside it until it is complete
+    /// Write the features to this file; finished rows are kept beside it until it is complete
     #[arg(long, short, value_name = "FILE.npy", value_hint = ValueHint::FilePath)]
     pub output: PathBuf,
-    /// Pixels of a side: the shorter side is resized to it and the middle square taken
+    /// Side of an image in pixels: the shorter side is resized to it, and the central square is used
     #[arg(long, default_value_t = 128, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(8..=2048))]
     pub size: usize,
-    /// Leave out images that cannot be decoded, naming each
+    /// Skip images that cannot be decoded, and name them
     #[arg(long)]
     pub skip_bad: bool,
-    /// cpu, wgpu or cuda
+    /// Device: cpu, wgpu or cuda
     #[arg(long, default_value = "cpu")]
     pub device: partita_deep::device::Processor,
-    /// Threads [default: all cores]
+    /// Number of threads [default: all cores]
     #[arg(long, short = 't', value_name = "T")]
     pub threads: Option<usize>,
 }
@@ -250,10 +250,10 @@ pub struct ReproduceArgs {
     /// Directory for the report (index.html, README.md) and its pictures (.svg)
     #[arg(short, long, value_name = "DIR", default_value = "reproduced")]
     pub out: PathBuf,
-    /// Directory of data sets that do not come with Partita; what needs a missing one is reported as not run
+    /// Directory of data sets that do not come with Partita; experiments whose data are missing are reported as not run
     #[arg(long, value_name = "DIR", env = "PARTITA_DATA")]
     pub data: Option<PathBuf>,
-    /// Threads [default: all cores]
+    /// Number of threads [default: all cores]
     #[arg(short, long, value_name = "T")]
     pub threads: Option<usize>,
 }

@@ -1,4 +1,4 @@
-//! Values that may be typed: names for options of the engines, and parsers.
+//! Values of arguments: names for options of the engines, and parsers.
 
 use clap::ValueEnum;
 use partita::linear::{Dims, Init, Prepare, Refresh};
@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 pub enum PrepareArg {
     /// centre for few features; sphere or floor for many
     Auto,
-    /// As they are
+    /// No preparation
     None,
     /// Subtract the mean
     Centre,
@@ -64,7 +64,7 @@ impl From<InitArg> for Init {
 pub enum RefreshArg {
     /// In every batch
     Batch,
-    /// Once an epoch
+    /// Once per epoch
     Epoch,
 }
 
@@ -138,7 +138,7 @@ pub fn dims(text: &str) -> Result<Dims, String> {
     }
 }
 
-/// A number of starts. All are in memory together, so that a slip of the finger would fill it.
+/// A number of starts. All are in memory together, so a typing error could fill it.
 pub fn restarts(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(starts) if starts <= MOST_RESTARTS => Ok(starts),

@@ -79,7 +79,7 @@ fn table(choice: &Choice) -> Table {
         headings: words(&["K", "stability", "held-out loss", "prediction", ""]),
         rows: choice.candidates.iter().enumerate().map(row).collect(),
         notes: vec![
-            "Stability: ARI between two models fitted to different rows, on rows that neither saw; it decides. \
+            "Stability: ARI between two models fitted to different rows, on rows that neither saw; K is chosen by it. \
              Held-out loss: doubt and unfairness on such rows, 0 to 1, lower is better. Prediction: accuracy of a \
              classifier that learned the labels of some rows, on others."
                 .to_owned(),

@@ -74,7 +74,7 @@ fn table(found: &Comparison) -> Table {
     )];
     if truth {
         notes.push(
-            "Best by loss: ACC of the seed with the lowest loss of its own, which is what a user without labels would \
+            "Best by loss: ACC of the run with the method's lowest loss, which is what a user without labels would \
              keep. p: paired permutation test of ACC against the first method, two-sided."
                 .to_owned(),
         );

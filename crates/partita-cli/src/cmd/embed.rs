@@ -21,7 +21,7 @@ pub fn run(args: &EmbedArgs) -> Result<()> {
     named(&args.output, &["npy"], "features are written as .npy")?;
     if matches!(args.backbone, Net::Linear | Net::Mlp | Net::Vgg4) {
         bail!(
-            "--backbone {}: no weights of it are known to make good features; use mobilenetv2, efficientnet-lite0, resnet18 or resnet50",
+            "--backbone {}: there are no known weights with which it gives good features; use mobilenetv2, efficientnet-lite0, resnet18 or resnet50",
             args.backbone
         );
     }
@@ -41,7 +41,7 @@ pub fn run(args: &EmbedArgs) -> Result<()> {
         let mut kept = PartialRows::open(&args.output, print, embedder.features(), &identities)?;
         let first = kept.rows();
         if first > 0 {
-            eprintln!("{first} of {} rows were already there; going on", rows.len());
+            eprintln!("{first} of {} rows were already there; continuing", rows.len());
         }
         let stop = embedder.run(&images, &rows, first..rows.len(), &terminal, |block| kept.push(block));
         terminal.finish();

@@ -17,7 +17,7 @@ pub fn run(args: &PredictArgs) -> Result<()> {
     outputs.check(&args.read.inputs(&[Some(&args.model)]), &resources)?;
     if args.proba && sizes.any() {
         bail!(
-            "--proba writes the model's own probabilities, which have no sizes; \
+            "--proba writes the model's own probabilities, which cannot be given sizes; \
              leave it out, or leave out --balance, --min-size and --max-size"
         );
     }

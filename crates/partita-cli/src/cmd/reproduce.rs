@@ -44,7 +44,7 @@ fn specs(names: &[String]) -> Result<Vec<(String, Spec)>> {
             found.push((stem, Spec::parse(name, &text)?));
         } else {
             let known: Vec<&str> = CATALOGUE.iter().map(|(known, _)| *known).collect();
-            bail!("no figure or table {name}; give all, a .toml file, or one of {}", known.join(", "));
+            bail!("there is no figure or table {name}; give all, a .toml file, or one of {}", known.join(", "));
         }
     }
     Ok(found)

@@ -52,7 +52,7 @@ impl FromStr for Augment {
         for part in text.split(',').filter(|part| !part.is_empty()) {
             let bad = || {
                 DeepError::Option(format!(
-                    "`{part}` is no change of images; write flip, rotate:DEGREES, crop:SHARE, affine:SHARE, colour:SHARE, grey:SHARE or blur:PIXELS, with commas between"
+                    "`{part}` is not a known change of images; write flip, rotate:DEGREES, crop:SHARE, affine:SHARE, colour:SHARE, grey:SHARE or blur:PIXELS, with commas between"
                 ))
             };
             let (name, amount) = part.split_once(':').unwrap_or((part, "1"));

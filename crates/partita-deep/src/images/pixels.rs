@@ -31,7 +31,7 @@ impl Pixels {
         let shape = made(images.get(first)?).shape();
         let advice = || {
             let ([_, h, w], first) = (shape, images.name(first));
-            format!("{first} has {h}×{w} pixels; give --size to make all alike")
+            format!("{first} has {h}×{w} pixels; give --size to resize all of them")
         };
         Self::gather(images, rows, shape, made, advice)
     }
@@ -44,7 +44,7 @@ impl Pixels {
             let image = image.with_channels(channels);
             if height == width { image.square(height) } else { image }
         };
-        let advice = || format!("the model takes {height}×{width} pixels; make it so");
+        let advice = || format!("the model takes {height}×{width} pixels; resize it");
         Self::gather(images, rows, shape, made, advice)
     }
 

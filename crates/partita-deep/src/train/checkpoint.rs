@@ -79,21 +79,21 @@ fn state(trainer: &Trainer<'_>) -> TensorFile {
 fn take(trainer: &mut Trainer<'_>, file: &TensorFile, origin: &str) -> std::result::Result<(), &'static str> {
     let text = |key: &str| file.metadata.get(key).map(String::as_str).unwrap_or_default();
     if text("format") != FORMAT {
-        return Err("it is no checkpoint of this version of Partita");
+        return Err("it is not a checkpoint of this version of Partita");
     }
     let params: Params = serde_json::from_str(text("params")).map_err(|_| "its options cannot be read")?;
     // More epochs may be asked for than at first; all else decides what the run is.
     if (Params { epochs: trainer.params.epochs, ..params }) != *trainer.params {
-        return Err("it was made with other options; give the same, or begin anew without --resume");
+        return Err("it was made with other options; give the same, or start again without --resume");
     }
     if text("origin") != origin {
         return Err(
-            "it was made of other images, known labels or weights to start from; give the same, or begin anew without --resume",
+            "it was made from other images, known labels or initial weights; give the same, or start again without --resume",
         );
     }
     let epochs: Vec<Epoch> = serde_json::from_str(text("epochs")).map_err(|_| "its epochs cannot be read")?;
     if epochs.len() > trainer.params.epochs {
-        return Err("it has more epochs than are asked for; give as many, or begin anew without --resume");
+        return Err("it has more epochs than are asked for; give as many, or start again without --resume");
     }
     let head_losses: Vec<f64> =
         serde_json::from_str(text("head_losses")).map_err(|_| "the losses of its heads cannot be read")?;

@@ -41,7 +41,7 @@ impl DeepModel {
     pub fn probabilities(&self, pixels: &Pixels, observer: &dyn Observer) -> Result<Vec<f32>> {
         if pixels.shape() != self.shape {
             let [c, h, w] = self.shape;
-            let problem = format!("the model takes images of {c} channels and {h}×{w} pixels; make them so");
+            let problem = format!("the model takes images of {c} channels and {h}×{w} pixels; convert them first");
             return Err(DeepError::Option(problem));
         }
         self.over(pixels, "predicting", observer, |x| {
@@ -128,7 +128,7 @@ impl DeepModel {
         let file = TensorFile::read(path)?;
         let broken = || {
             DeepError::Option(format!(
-                "{} is no model of a network, or it is broken; fit it again",
+                "{} is not a model of a network, or it is broken; fit it again",
                 path.display()
             ))
         };

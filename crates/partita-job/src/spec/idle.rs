@@ -44,7 +44,7 @@ fn refuse_for_loss(method: &MethodSpec) -> Result<()> {
     if method.loss != Loss::Strong {
         let labels = [(Field::ExactLabels, method.exact_labels), (Field::EmIterations, em)];
         let why =
-            "for this loss, which is labelled in its own way or not at all; it is for the `loss` strong";
+            "for this loss, which finds labels in its own way or has none; it is for the `loss` strong";
         JobError::first_idle(&labels, why)?;
     }
     if method.loss == Loss::Hinge {
@@ -127,10 +127,10 @@ fn refuse_for_aim(spec: &FitSpec, network: &NetworkSpec) -> Result<()> {
 fn refuse_for_weights(network: &NetworkSpec) -> Result<()> {
     let (pairs, vat) = (network.pairs_weight(), network.vat_weight());
     let length = [(Field::VatLength, vat == 0.0 && network.vat_length != VAT_LENGTH)];
-    let why = "where the weight of `vat` is 0, as it is beside `augment` if nothing else is said; give a `vat` of 10, or leave it out";
+    let why = "where the weight of `vat` is 0, which is its default beside `augment`; give a `vat` of 10, or leave it out";
     JobError::first_idle(&length, why)?;
     let warm_up = [(Field::WarmUp, vat == 0.0 && pairs == 0.0 && network.warm_up > 0)];
-    JobError::first_idle(&warm_up, "without weights of `pairs` or `vat` that could rise; leave it out")
+    JobError::first_idle(&warm_up, "without a weight of `pairs` or `vat` that could rise; leave it out")
 }
 
 /// Fields about reading: images have no columns, and are all in memory.

@@ -140,7 +140,7 @@ impl FitSpec {
     pub fn check(&self, resources: &Resources) -> Result<()> {
         if self.version > VERSION {
             let problem = format!(
-                "the specification has version {}, and this program knows those up to {VERSION}; use a newer program",
+                "the specification has version {}, but this program only knows versions up to {VERSION}; use a newer program",
                 self.version
             );
             return Err(JobError::refused(None, problem));

@@ -65,7 +65,7 @@ impl FromStr for PriorSpec {
                 field: Field::Prior,
                 value: format!("{text}:"),
                 problem: format!(
-                    "'{cell}' is neither a number nor is the whole a file; write shares such as 0.5,0.3,0.2"
+                    "'{cell}' is neither a number nor the name of a file; write shares such as 0.5,0.3,0.2"
                 ),
             })
         };
