@@ -58,7 +58,7 @@ fn heading(record: &Record) -> String {
     }
 }
 
-/// Names and values of what one engine has to tell.
+/// Names and values of what only one of the engines reports.
 fn details(record: &Record) -> Vec<(&'static str, String)> {
     let doubt = |of: &str, all: &str| {
         format!("{:.4} nats of doubt {of} (0: sure of every {all})", record.decisiveness)

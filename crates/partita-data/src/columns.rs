@@ -25,7 +25,7 @@ pub(crate) fn most_values(len: u64) -> u64 {
 /// Values decoded at a time.
 const BATCH: usize = 1 << 20;
 
-/// Rows of so many columns that are decoded at a time.
+/// Rows that are decoded at a time.
 pub(crate) fn rows_at_a_time(columns: usize) -> usize {
     (BATCH / columns.max(1)).clamp(64, 1 << 14)
 }

@@ -226,7 +226,7 @@ mod tests {
         assert_eq!(model.predict(&rows).unwrap(), labels);
     }
 
-    /// What is said of that model after a change of its texts.
+    /// The error for that model after a change of its texts.
     fn changed(key: &str, text: impl Fn(&str) -> String) -> Result<ModelFile> {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("changed.safetensors");

@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek};
 use std::path::Path;
 
-/// A format, told apart by its first bytes or, where those say nothing, by the file's extension.
+/// A format, recognised by its first bytes or, where those say nothing, by the file's extension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
     Npy,
@@ -45,15 +45,14 @@ pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Features> {
 }
 
 /// Options that mean nothing for a format. They may be meant for another file that is read with the same options, so
-/// they are told and not refused.
+/// they are reported and not refused.
 fn unused(options: &OpenOptions, format: Format) -> Vec<String> {
     let table = matches!(format, Format::Parquet | Format::ArrowFile | Format::ArrowStream | Format::Text);
     let several = matches!(format, Format::Npz | Format::Safetensors);
     let mut notes = Vec::new();
     if !table && (!options.columns.is_empty() || options.id_column.is_some()) {
-        notes.push(
-            "it is no table, so the choice of columns is ignored and all features are used".to_owned(),
-        );
+        notes
+            .push("it is no table, so the choice of columns is ignored and all features are used".to_owned());
     }
     if let Some(name) = options.array.as_ref().filter(|_| !several) {
         notes.push(format!("it does not hold named arrays, so the name '{name}' is ignored"));

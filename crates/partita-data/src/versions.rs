@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::path::Path;
 
-/// At most so many unknown things are named in a message.
+/// At most this number of unknown things are named in a message.
 const NAMED: usize = 3;
 /// Characters of an unknown value that a message shows.
 const SHOWN: usize = 40;

@@ -1,4 +1,4 @@
-//! What a model says of some rows.
+//! A model's predictions for some rows.
 
 /// Predictions for some rows that follow each other.
 #[derive(Debug, Clone, Copy)]

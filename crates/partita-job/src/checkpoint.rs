@@ -1,4 +1,4 @@
-//! The state of a fit of the linear engine as a file: written now and then while it trains, and gone on from after it was killed.
+//! The state of a fit of the linear engine as a file: written from time to time during training, so that a killed fit can continue.
 
 use crate::error::{JobError, Kept, Result};
 use crate::field::Field;
@@ -10,23 +10,23 @@ use serde::Serialize;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Version of the layout. The beginning tells readers of models that this is none.
+/// Version of the layout. Its beginning tells readers of models that this file is not a model.
 const FORMAT: &str = "partita-checkpoint-linear-1";
 /// Least time between two writes, ...
 const PAUSE: Duration = Duration::from_millis(200);
-/// ... and in units of the time that the last one took: so that keeping the state costs at most a fiftieth.
+/// ... also in units of the time that the last one took, so that saving the state costs at most a fiftieth of the time.
 const PATIENCE: u32 = 50;
 
-/// Where the state of a fit is kept, and what the fit is of.
+/// Where the state of a fit is kept, and which fit it belongs to.
 pub(crate) struct Checkpoint<'a> {
     path: &'a Path,
-    /// Tells apart fits of other rows, labels, weights or options.
+    /// Differs between fits of different rows, labels, weights or options.
     origin: String,
     due: Instant,
 }
 
 impl<'a> Checkpoint<'a> {
-    /// Of a fit that has not begun.
+    /// The checkpoint of a fit that has not begun.
     pub fn new(path: &'a Path, input: &Input<'_>, prepared: &Prepared, params: &Params) -> Result<Self> {
         // The preparation has seen all rows, so that other rows show in it.
         let mut print =

@@ -211,7 +211,7 @@ pub fn apart(given: &[&Path], inputs: &[&Path]) -> Result<()> {
     }
 }
 
-/// Where a file is or will be, however it is written: two ways to one file give the same place.
+/// Where a file is or will be: different spellings of one path give the same place.
 fn place(path: &Path) -> PathBuf {
     let beside = || {
         let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));

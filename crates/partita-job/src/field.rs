@@ -1,5 +1,5 @@
 //! The fields of a specification and of what stands beside it, by name, so that an error can say which one it is about and
-//! every door can spell it in its own way.
+//! every front end can spell it in its own way.
 
 macro_rules! fields {
     ($($(#[doc = $doc:literal])* $variant:ident = $name:literal,)*) => {
@@ -43,9 +43,9 @@ fields! {
     Prior = "prior",
     /// Sizes exactly as the prior says.
     Balance = "balance",
-    /// Fewest rows of a cluster.
+    /// Smallest size of a cluster.
     MinSize = "min_size",
-    /// Most rows of a cluster.
+    /// Largest size of a cluster.
     MaxSize = "max_size",
     /// Labels known for some rows.
     Known = "known",
@@ -75,9 +75,9 @@ fields! {
     EmIterations = "em_iterations",
     /// Optimal pseudo-labels.
     ExactLabels = "exact_labels",
-    /// How often pseudo-labels are found anew.
+    /// How often pseudo-labels are computed again.
     Refresh = "refresh",
-    /// How the weights follow the gradient.
+    /// Optimiser of the weights.
     Optimiser = "optimiser",
     /// Momentum of gradient descent.
     Momentum = "momentum",
@@ -87,7 +87,7 @@ fields! {
     Polish = "polish",
     /// The network.
     Net = "net",
-    /// Pixels of a side.
+    /// Side of an image in pixels.
     Size = "size",
     /// How views of an image differ from it.
     Augment = "augment",
@@ -107,7 +107,7 @@ fields! {
     Scan = "scan",
     /// Epochs of contrast before training.
     Pretext = "pretext",
-    /// Weights to start from.
+    /// Initial weights.
     InitWeights = "init_weights",
     /// Train only the head.
     Freeze = "freeze",
@@ -131,7 +131,7 @@ fields! {
     Metrics = "metrics",
 }
 
-/// `text` with every field name that stands between backticks in the spelling of a door.
+/// `text` with every field name that stands between backticks in the spelling of a front end.
 ///
 /// ```
 /// use partita_job::spelled;

@@ -1,4 +1,4 @@
-//! What is known beside the rows: labels of some, weights, true labels for the report, a model whose numbers are kept.
+//! What is known besides the rows: labels of some, weights, true labels for the report, a model whose numbers are kept.
 
 use crate::dataset::Dataset;
 use crate::error::{JobError, Result};
@@ -10,7 +10,7 @@ use partita_data::{Labels, read_labels, read_vector};
 use std::borrow::Cow;
 use std::path::Path;
 
-/// What is known beside the rows. A door that has it in memory fills the fields; [`Given::read`] reads the files of a
+/// What is known besides the rows. A front end that has it in memory fills the fields; [`Given::read`] reads the files of a
 /// specification.
 #[derive(Debug, Clone, Default)]
 pub struct Given<'a> {
@@ -20,7 +20,7 @@ pub struct Given<'a> {
     pub weights: Option<Cow<'a, [f32]>>,
     /// True label of each row, −1 where unknown; only for the report.
     pub truth: Option<Cow<'a, [i64]>>,
-    /// A model to start from, if it has as many clusters, and whose cluster numbers are kept.
+    /// A model whose cluster numbers are kept; training starts from it if it has the same number of clusters.
     pub like: Option<Cow<'a, Model>>,
 }
 
@@ -70,7 +70,7 @@ impl Given<'_> {
         if found != expected {
             return Err(partita::Error::Length { what: "truth", found, expected }.into());
         }
-        // Whether anything can be compared with it is better known now than after hours of training.
+        // Find out now, and not after hours of training, whether anything can be compared with it.
         if truth.iter().all(|label| *label < 0) {
             return Err(partita::Error::NoLabels { rows: found }.into());
         }
@@ -110,7 +110,7 @@ fn known_labels(path: &Path, dataset: &Dataset<'_>, k: usize) -> Result<Vec<i32>
 }
 
 impl Dataset<'_> {
-    /// How many labels a file has to hold: one for each row or image, those included that are left out.
+    /// How many labels a file has to hold: one for each row or image, including those that are left out.
     fn labelled(&self) -> usize {
         #[cfg(feature = "deep")]
         if let Some(pictures) = &self.pictures {

@@ -1,14 +1,14 @@
-//! The rules of a fit, once: a specification and a data set in, a record out. The command, the Python package and every other
-//! door fill the same specification and show the same record.
+//! The rules of a fit, in one place: a specification and a data set in, a record out. Every front end, such as the command or
+//! the Python package, fills the same specification and shows the same record.
 //!
 //! - [`FitSpec`]: what decides the result; [`Resources`]: what does not.
-//! - [`Dataset`], [`Given`]: the rows, and what is known beside them.
-//! - [`run`], [`continue_model`]: a fit, and going on with one; [`Record`]: what came of it.
-//! - [`AnyModel`], [`predict`]: which kind of model a file holds, and what it says of rows.
+//! - [`Dataset`], [`Given`]: the rows, and what is known about them.
+//! - [`run`], [`continue_model`]: a fit, and training a model further; [`Record`]: its result.
+//! - [`AnyModel`], [`predict`]: which kind of model a file holds, and its predictions for rows.
 //! - [`Outputs`], [`export`]: results as files.
-//! - [`portrait`], [`map`], [`palette`], [`onnx`]: what a cluster is like, rows on a plane, the colours, models for other programs.
+//! - [`portrait`], [`map`], [`palette`], [`onnx`]: descriptions of clusters, rows on a plane, the colours, models for other programs.
 //! - [`contenders`], [`CandidateSpec`]: what is compared, and what is tried to find the number of clusters.
-//! - [`JobError`]: what is wrong, and with which [`Field`]; every door spells fields in its own way.
+//! - [`JobError`]: what is wrong, and with which [`Field`]; every front end spells fields in its own way.
 
 mod block;
 mod checkpoint;

@@ -1,4 +1,4 @@
-//! Which methods are compared, and what is tried to find the number of clusters, if nothing else is said.
+//! Which methods are compared, and what is tried to find the number of clusters, by default.
 
 use crate::error::{JobError, Result};
 use partita::compare::Contender;

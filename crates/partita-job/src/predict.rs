@@ -11,11 +11,11 @@ use partita::rows::Csr;
 use partita::rows::Rows;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Assign rows to the clusters of a model, and hand them over block by block, in order. If sizes are asked for, the labels are
-/// the likeliest that have them.
+/// Assign rows to the clusters of a model, and hand them over block by block, in order. If sizes are requested, the labels are
+/// the most likely ones that have them.
 ///
 /// # Errors
-/// If the rows are not like those of the model, the sizes cannot be had, `each` fails, or the observer stops the work.
+/// If the rows are not like those of the model, the sizes are impossible, `each` fails, or the observer stops the work.
 pub fn predict_each(
     model: &AnyModel,
     dataset: &Dataset<'_>,
@@ -59,7 +59,7 @@ pub(crate) fn over_rows(
     }
 }
 
-/// Rows that tell an observer how far they were read, and that stop being readable when it asks to stop.
+/// Rows that report to an observer how far they were read, and that cannot be read any more once it asks to stop.
 struct Watched<'a> {
     rows: &'a dyn Rows,
     observer: &'a dyn Observer,

@@ -1,4 +1,4 @@
-//! What came of a job: one record for either engine.
+//! The result of a job: one record for either engine.
 
 use crate::model::AnyModel;
 use crate::sizes::Balanced;
@@ -26,13 +26,13 @@ pub struct Record {
     pub advice: Option<String>,
     /// Agreement with the true labels.
     pub metrics: Option<Scores>,
-    /// How labels were given the sizes that were asked for.
+    /// How labels were moved to give clusters the requested sizes.
     pub balance: Option<Balanced>,
     /// Seconds from the first read to the last label.
     pub seconds: f64,
     /// Threads that worked.
     pub threads: usize,
-    /// What one engine alone has to tell.
+    /// What only one of the engines reports.
     #[serde(flatten)]
     pub details: Details,
     /// The cluster of each row.
@@ -46,7 +46,7 @@ pub struct Record {
     pub model: AnyModel,
 }
 
-/// What one engine alone has to tell.
+/// What only one of the engines reports.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum Details {
@@ -57,7 +57,7 @@ pub enum Details {
     Network(Box<NetworkDetails>),
 }
 
-/// What the linear engine has to tell. The fields are those of [`partita::linear::Report`].
+/// What the linear engine reports. The fields are those of [`partita::linear::Report`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LinearDetails {
     /// Features.
@@ -80,7 +80,7 @@ pub struct LinearDetails {
     pub judged_rows: usize,
     /// Steps of the search.
     pub steps: usize,
-    /// Steps that the chosen restart made in all.
+    /// All steps that the chosen restart made.
     pub iterations: usize,
     /// Rows of a batch.
     pub batch: usize,
@@ -92,7 +92,7 @@ pub struct LinearDetails {
     pub params: Params,
 }
 
-/// What a network has to tell.
+/// What the training of a network reports.
 #[cfg(feature = "deep")]
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NetworkDetails {

@@ -5,7 +5,7 @@ use crate::field::Field;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// Memory for rows, if nothing else is said: 1 GiB.
+/// Memory for rows, by default 1 GiB.
 pub const MEMORY: usize = 1 << 30;
 
 /// What a job may use.

@@ -50,9 +50,9 @@ pub fn run(
     task.run(dataset, given, resources, observer)
 }
 
-/// Go on training a model with more rows, for so many passes over them; clusters keep their numbers.
+/// Go on training a model with more rows, for a number of passes over them; clusters keep their numbers.
 ///
-/// The options of the first fit stay with the model: they say how it was made, and serve the next time.
+/// The options of the first fit stay with the model: they say how it was made, and are used the next time.
 ///
 /// # Errors
 /// As [`run`], or if the rows are not like those of the model.
@@ -144,7 +144,7 @@ impl Task<'_> {
     }
 }
 
-/// Replace the labels by those of the sizes that were asked for, if any were.
+/// Replace the labels by those of the requested sizes, if there are any.
 fn balance(sizes: SizeSpec, found: &mut Fit, rows: &dyn Rows) -> Result<Option<Balanced>> {
     let Some(assignment) = sizes.assign(&found.model, rows)? else { return Ok(None) };
     let moved = found.labels.iter().zip(&assignment.labels).filter(|(a, b)| a != b).count();

@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize};
 pub struct SizeSpec {
     /// Sizes as the prior says.
     pub balance: Option<Balance>,
-    /// Fewest rows of a cluster, or their share if below 1.
+    /// Smallest size of a cluster: a number of rows, or a share of them if below 1.
     pub min_size: Option<f64>,
-    /// Most rows of a cluster, or their share if below 1.
+    /// Largest size of a cluster: a number of rows, or a share of them if below 1.
     pub max_size: Option<f64>,
 }
 
@@ -27,7 +27,7 @@ pub enum Balance {
     Exact,
 }
 
-/// How labels were given the sizes that were asked for.
+/// How labels were moved to give clusters the requested sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Balanced {
     /// Rows that are not in their most probable cluster.
@@ -37,12 +37,12 @@ pub struct Balanced {
 }
 
 impl SizeSpec {
-    /// Whether any size was asked for.
+    /// Whether any size was requested.
     pub fn any(&self) -> bool {
         self.balance.is_some() || self.min_size.is_some() || self.max_size.is_some()
     }
 
-    /// Refuse limits that are no sizes, and limits beside exact sizes.
+    /// Refuse limits that are not sizes, and limits together with exact sizes.
     ///
     /// # Errors
     /// The first such field.
@@ -50,7 +50,8 @@ impl SizeSpec {
         for (field, size) in [(Field::MinSize, self.min_size), (Field::MaxSize, self.max_size)] {
             let Some(size) = size else { continue };
             if !(size > 0.0 && size.is_finite()) {
-                let problem = "is not a size; a number above 0 is needed: rows, or a share below 1".to_owned();
+                let problem =
+                    "is not a size; a number above 0 is needed: rows, or a share below 1".to_owned();
                 return Err(JobError::Value { field, value: size.to_string(), problem });
             }
             if self.balance.is_some() {
@@ -94,7 +95,7 @@ impl SizeSpec {
         Ok(Some(Prior::Estimated { least: share(least).clamp(floor, equal), most: share(most).max(equal) }))
     }
 
-    /// Labels of the asked sizes, if any were asked for.
+    /// Labels of the requested sizes, if any were requested.
     pub(crate) fn assign(&self, model: &Model, rows: &dyn Rows) -> Result<Option<Assignment>> {
         let (n, k) = (rows.n(), model.k());
         let bounds = match (self.balance, self.limits(n)) {

@@ -1,4 +1,4 @@
-//! Training a linear model step by step, with its state kept in a file from which a killed run goes on.
+//! Training a linear model step by step, with its state kept in a file so that a killed run can continue.
 
 use crate::checkpoint::Checkpoint;
 use crate::error::{JobError, Result};

@@ -26,7 +26,7 @@ pub struct Spec {
 }
 
 impl Spec {
-    /// From the text of a file; `name` is told in errors.
+    /// From the text of a file; errors mention `name`.
     ///
     /// ```
     /// use partita_study::spec::Spec;

@@ -1,4 +1,4 @@
-//! The front door for Rust programs: what to find, then the rows.
+//! The entry point for Rust programs: what to find, then the rows.
 
 use crate::error::Result;
 use crate::linear::{Dims, Fit, Init, Input, Loss, Model, Optimiser, Params, Prepare, Prior, fit};
@@ -76,7 +76,7 @@ impl<'a> EntropyClustering<'a> {
         lambda: f64 => Some(lambda);
         /// Weight γ of ‖W‖², in units of mean squared row norm 1.
         gamma: f64 => Some(gamma);
-        /// What is known about the sizes of the clusters; all alike by default.
+        /// What is known about the sizes of the clusters; equal by default.
         prior: Prior => prior;
         /// How rows are prepared.
         prepare: Prepare => prepare;
@@ -84,7 +84,7 @@ impl<'a> EntropyClustering<'a> {
         dims: Dims => dims;
         /// Where training starts.
         init: Init => init;
-        /// How the weights follow the gradient.
+        /// Optimiser of the weights.
         optimiser: Optimiser => optimiser;
         /// Passes over the rows.
         epochs: usize => Some(epochs);

@@ -23,7 +23,7 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`EntropyClustering`] | the front door: options, then [`fit`](EntropyClustering::fit) |
+//! | [`EntropyClustering`] | the entry point: options, then [`fit`](EntropyClustering::fit) |
 //! | [`linear`] | the linear engine: fits, their options and their models; training step by step |
 //! | [`rows`] | what every fit reads: rows in memory or in a file, and rows of mostly zeros |
 //! | [`prepare`] | what is done to rows before a fit, once for all fits that share them |

@@ -44,13 +44,16 @@ fn specs(names: &[String]) -> Result<Vec<(String, Spec)>> {
             found.push((stem, Spec::parse(name, &text)?));
         } else {
             let known: Vec<&str> = CATALOGUE.iter().map(|(known, _)| *known).collect();
-            bail!("there is no figure or table {name}; give all, a .toml file, or one of {}", known.join(", "));
+            bail!(
+                "there is no figure or table {name}; give all, a .toml file, or one of {}",
+                known.join(", ")
+            );
         }
     }
     Ok(found)
 }
 
-/// Run one; data that are missing are told in the report and stop nothing.
+/// Run one; missing data are mentioned in the report and stop nothing.
 fn one(name: String, spec: Spec, library: &Library, terminal: &Terminal) -> Result<Record> {
     let begun = Instant::now();
     let outcome = match paper::run(&Context { spec: &spec, library, observer: terminal }) {

@@ -133,7 +133,7 @@ impl Scene<'_> {
         }
     }
 
-    /// Images in lines of so many.
+    /// Images in lines of a given length.
     fn examples(&self, canvas: &mut Canvas, (x, y): (usize, usize), rows: &[usize], columns: usize) {
         for (i, &row) in rows.iter().enumerate() {
             canvas.image(cell((x, y), i, columns), CELL, &self.mean(&[row]), self.side, INK);

@@ -23,7 +23,7 @@ const MOST_BLUR: f32 = 100.0;
 pub struct Augment {
     /// Mirror an image, as likely as not.
     pub flip: bool,
-    /// Turn by up to so many degrees.
+    /// Rotate by up to this number of degrees.
     pub rotate: f32,
     /// Keep only a part: at least this share of the height and width; 0 or 1 keeps all.
     pub crop: f32,
@@ -33,7 +33,7 @@ pub struct Augment {
     pub colour: f32,
     /// Share of the images that become grey.
     pub grey: f32,
-    /// Blur with a deviation of up to so many pixels.
+    /// Blur with a standard deviation of up to this number of pixels.
     pub blur: f32,
 }
 

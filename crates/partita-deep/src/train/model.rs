@@ -41,7 +41,8 @@ impl DeepModel {
     pub fn probabilities(&self, pixels: &Pixels, observer: &dyn Observer) -> Result<Vec<f32>> {
         if pixels.shape() != self.shape {
             let [c, h, w] = self.shape;
-            let problem = format!("the model takes images of {c} channels and {h}×{w} pixels; convert them first");
+            let problem =
+                format!("the model takes images of {c} channels and {h}×{w} pixels; convert them first");
             return Err(DeepError::Option(problem));
         }
         self.over(pixels, "predicting", observer, |x| {
@@ -218,7 +219,7 @@ mod tests {
         }
     }
 
-    /// What is said of that model after a change of one of its texts.
+    /// The error for that model after a change of one of its texts.
     fn changed(key: &str, text: impl Fn(&str) -> String) -> Result<DeepModel> {
         let lab = tempfile::tempdir().unwrap();
         let path = lab.path().join("changed.safetensors");

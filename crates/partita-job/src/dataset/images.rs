@@ -37,7 +37,7 @@ impl Pictures {
         }
     }
 
-    /// Number of images, those included that are left out.
+    /// Number of images, including those that are left out.
     pub fn all(&self) -> usize {
         match self {
             Self::Files { images, .. } => images.len(),

@@ -17,7 +17,7 @@ use partita::rows::{Rows, SideBySide};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Rows that a part holds, shared with whoever else reads them.
+/// The rows of a part, shared with other readers.
 pub type SharedRows<'a> = Arc<dyn Rows + Send + Sync + 'a>;
 
 /// Some features of all rows: a file, or an array in memory.

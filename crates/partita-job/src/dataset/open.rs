@@ -14,7 +14,7 @@ use std::sync::Arc;
 #[cfg(feature = "deep")]
 use super::Pictures;
 
-/// Something that a user should know about how the data was read. The door shows it.
+/// Something that a user should know about how the data was read. The front end shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Note {
@@ -51,7 +51,7 @@ impl Dataset<'static> {
             id_column: spec.id_column.clone(),
             ..OpenOptions::default()
         };
-        // Text is parsed by all threads that there are, so that it is read where the number asked for holds.
+        // Text is parsed by all threads of the current pool, so it is read inside the pool with the requested number of threads.
         let files = resources.on_threads(|| {
             spec.paths.iter().map(|path| open(path, &options)).collect::<partita_data::Result<Vec<_>>>()
         })??;

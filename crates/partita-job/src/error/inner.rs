@@ -1,4 +1,4 @@
-//! Errors of the engines: the field that each is about, and its words in the spelling of a door.
+//! Errors of the engines: the field that each is about, and its words in the spelling of a front end.
 
 use crate::field::Field;
 #[cfg(feature = "deep")]
@@ -18,7 +18,7 @@ pub(super) fn field_of(error: &partita::Error) -> Option<Field> {
     })
 }
 
-/// The field that the core calls so.
+/// The field for a name that the core uses.
 fn named(name: &str) -> Option<Field> {
     Some(match name {
         "the number of clusters" | "k" => Field::K,

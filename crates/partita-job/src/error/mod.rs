@@ -1,4 +1,4 @@
-//! What can be wrong with a job: which field it is about, and what to do. Each door spells the field in its own way.
+//! What can be wrong with a job: which field it is about, and what to do. Each front end spells the field in its own way.
 
 mod inner;
 
@@ -45,14 +45,14 @@ pub enum JobError {
         /// Where it has no meaning and what to do, with names of fields between backticks.
         why: &'static str,
     },
-    /// A problem of fields together, or of none: what it is, with names of fields between backticks.
+    /// A problem of several fields together, or of none, with names of fields between backticks.
     Refused {
-        /// The field it is most about.
+        /// The field that it is mainly about.
         field: Option<Field>,
         /// What is wrong, and what to do.
         problem: String,
     },
-    /// A file that does not fit the data, or an output that cannot be.
+    /// A file that does not fit the data, or an output that cannot be written.
     File {
         /// The field that names the file, if one does.
         field: Option<Field>,
@@ -68,7 +68,7 @@ pub enum JobError {
     /// A problem of images or networks.
     #[cfg(feature = "deep")]
     Deep(partita_deep::DeepError),
-    /// An error, and what was being done.
+    /// An error, with what was being done.
     During {
         /// What was being done.
         what: String,
@@ -87,7 +87,7 @@ pub enum JobError {
 /// What is left of work that was interrupted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kept {
-    /// The last that was done: an epoch or a step of a stage.
+    /// The last thing that was done: an epoch or a step of a stage.
     pub last: String,
     /// The checkpoint.
     pub path: PathBuf,
@@ -110,7 +110,7 @@ impl JobError {
         }
     }
 
-    /// The error in one sentence, with fields in the spelling of a door.
+    /// The error in one sentence, with fields in the spelling of a front end.
     pub fn message(&self, spell: &dyn Fn(Field) -> String) -> String {
         match self {
             Self::Missing { field } => format!("{} is needed", spell(*field)),

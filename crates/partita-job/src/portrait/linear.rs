@@ -14,7 +14,7 @@ use std::ops::Range;
 
 /// Numbers held of a block of rows, about: 16 MB.
 const BLOCK: usize = 1 << 22;
-/// The model predicts so many rows together; blocks of whole ones leave the bits of its logits alone.
+/// The model predicts this number of rows together; blocks of whole ones leave the bits of its logits alone.
 const TOGETHER: usize = 128;
 
 /// A portrait of every cluster of a linear model, from one pass over the rows with these labels.

@@ -4,7 +4,7 @@
 //! [`portraits`] is for linear models and reads the rows once, block by block. [`portraits_of_probabilities`] serves
 //! every model that gives probabilities, such as a network; it knows neither features nor margins.
 //!
-//! The labels need not be the most probable ones: labels of bounded sizes are not. Whatever is said of a row is said
+//! The labels need not be the most probable ones: labels of bounded sizes are not. Whatever is stated about a row is stated
 //! about the cluster of its label.
 
 mod linear;

@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::Path;
 
 impl FitSpec {
-    /// A specification from JSON; what is not said has its default.
+    /// A specification from JSON; missing fields have their defaults.
     ///
     /// # Errors
     /// If the text is no JSON, a field is unknown or a value has the wrong type; the error names it.

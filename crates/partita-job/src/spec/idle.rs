@@ -1,4 +1,4 @@
-//! Fields that would silently be ignored beside others are refused instead, once for all doors.
+//! Fields that would silently be ignored beside others are refused instead, once for all front ends.
 
 use super::network::VAT_LENGTH;
 use super::{DataSpec, FitSpec, MethodSpec, NetworkSpec, OptimiserKind, PriorSpec, RESTARTS};
@@ -43,8 +43,7 @@ fn refuse_for_loss(method: &MethodSpec) -> Result<()> {
     let em = method.em_iterations != EM_ITERATIONS;
     if method.loss != Loss::Strong {
         let labels = [(Field::ExactLabels, method.exact_labels), (Field::EmIterations, em)];
-        let why =
-            "for this loss, which finds labels in its own way or has none; it is for the `loss` strong";
+        let why = "for this loss, which finds labels in its own way or has none; it is for the `loss` strong";
         JobError::first_idle(&labels, why)?;
     }
     if method.loss == Loss::Hinge {

@@ -27,9 +27,9 @@ pub struct MethodSpec {
     pub em_iterations: usize,
     /// Solve for optimal pseudo-labels instead of a few EM iterations.
     pub exact_labels: bool,
-    /// How often pseudo-labels are found anew.
+    /// How often pseudo-labels are computed again.
     pub refresh: Refresh,
-    /// How the weights follow the gradient.
+    /// Optimiser of the weights.
     pub optimiser: OptimiserKind,
     /// Momentum of gradient descent.
     pub momentum: f64,
@@ -67,7 +67,7 @@ impl MethodSpec {
         if self.exact_labels { Solver::Exact } else { Solver::Em { iterations: self.em_iterations } }
     }
 
-    /// How the weights follow the gradient, with the momentum.
+    /// Optimiser of the weights, with the momentum.
     pub(crate) fn optimiser(&self) -> Optimiser {
         match self.optimiser {
             OptimiserKind::Sgd => Optimiser::Sgd { momentum: self.momentum },
@@ -77,7 +77,7 @@ impl MethodSpec {
     }
 }
 
-/// How the weights follow the gradient.
+/// Optimiser of the weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OptimiserKind {

@@ -1,4 +1,4 @@
-//! What a fit is asked to do: one serialisable, versioned struct that every door fills.
+//! What a fit is asked to do: one serialisable, versioned struct that every front end fills.
 
 mod file;
 mod idle;
@@ -21,13 +21,13 @@ use std::path::{Path, PathBuf};
 
 /// Version of the layout of a specification, raised when an older reader would misread it.
 pub const VERSION: u32 = 1;
-/// Independent starts of a fit, if nothing else is said.
+/// Independent starts of a fit, by default.
 pub const RESTARTS: usize = 8;
-/// Most starts of a fit. All are in memory together, so that a slip of the finger would fill it.
+/// Most starts of a fit. All are in memory together, so a typing error could fill it.
 pub const MOST_RESTARTS: usize = 10_000;
 
 /// Everything that decides the result of a fit. Every field has a default, so that `{}` is a specification; only the number of
-/// clusters must be said before it can run.
+/// clusters must be given before it can run.
 ///
 /// What does not change the result stands in [`Resources`].
 ///
@@ -61,7 +61,7 @@ pub struct FitSpec {
     pub weights: Option<PathBuf>,
     /// A file of true labels, only to report how well they agree; they never influence the fit.
     pub truth: Option<PathBuf>,
-    /// A model whose cluster numbers are kept: the fit starts from it if it has as many clusters, and the result is matched to it
+    /// A model whose cluster numbers are kept: the fit starts from it if it has the same number of clusters, and the result is matched to it
     /// unless known labels name the clusters.
     pub like: Option<PathBuf>,
     /// Options of the method.
@@ -120,7 +120,7 @@ impl FitSpec {
     /// The number of clusters.
     ///
     /// # Errors
-    /// If it was not said.
+    /// If it was not given.
     pub fn clusters(&self) -> Result<usize> {
         self.k.ok_or(JobError::Missing { field: Field::K })
     }

@@ -1,9 +1,9 @@
-//! A network to train on images. It can be said, read and written by every build; only one with the feature `deep` can run it.
+//! A network to train on images. Every build can read and write its specification; only one with the feature `deep` can run it.
 
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// Length of the disturbance of virtual adversarial training, if nothing else is said.
+/// Length of the disturbance of virtual adversarial training, by default.
 pub(crate) const VAT_LENGTH: f64 = 2.0;
 /// Its weight where there are no views.
 const VAT: f64 = 10.0;
@@ -14,11 +14,11 @@ const VAT: f64 = 10.0;
 pub struct NetworkSpec {
     /// The network by name: linear, mlp, vgg4, resnet18, resnet18-cifar, resnet50, mobilenetv2 or efficientnet-lite0.
     pub net: String,
-    /// Pixels of a side; as they are, if all images are alike.
+    /// Side of an image in pixels; unchanged by default, if all images have the same size.
     pub size: Option<usize>,
     /// How views of an image differ from it, as in `flip,rotate:10,crop:0.8`; empty for no views.
     pub augment: String,
-    /// Weight of self-augmentation: an image and its view should be alike; 1 where there are views.
+    /// Weight of self-augmentation: an image and its view should get the same prediction; 1 where there are views.
     pub pairs: Option<f64>,
     /// Weight of virtual adversarial training; 10 without views, 0 with them.
     pub vat: Option<f64>,
@@ -26,7 +26,7 @@ pub struct NetworkSpec {
     pub vat_length: f64,
     /// Epochs over which these weights rise from 0.
     pub warm_up: usize,
-    /// Invariant information clustering with so many heads, instead of the method's loss.
+    /// Invariant information clustering with this number of heads, instead of the method's loss.
     pub iic: Option<usize>,
     /// Clusters of its over-clustering heads; 5 K.
     pub over: Option<usize>,

@@ -19,7 +19,7 @@ use std::str::FromStr;
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PriorSpec {
-    /// All clusters are alike.
+    /// All clusters have the same size.
     #[default]
     Equal,
     /// Nothing is known: they are estimated.

@@ -74,12 +74,12 @@ pub struct Context<'a> {
     pub spec: &'a Spec,
     /// Data sets that do not come with the project.
     pub library: &'a Library,
-    /// Told how far it is; may stop it.
+    /// Gets its progress, and may stop it.
     pub observer: &'a dyn Observer,
 }
 
 impl Context<'_> {
-    /// Tell how far the experiment is, from 0 to 1.
+    /// Report the progress of the experiment, from 0 to 1.
     fn progress(&self, done: f64) -> Result<()> {
         match self.observer.progress(Progress { stage: "reproduce", done, loss: None }) {
             Flow::Continue => Ok(()),

@@ -75,7 +75,7 @@ impl Choice {
     }
 }
 
-/// Try these options on so many random splits of the rows.
+/// Try these options on `splits` random splits of the rows.
 ///
 /// ```
 /// use ndarray::Array2;

@@ -110,7 +110,7 @@ impl FromStr for Loss {
     }
 }
 
-/// EM iterations of a batch, if nothing else is said.
+/// EM iterations of a batch, by default.
 pub const EM_ITERATIONS: usize = 5;
 
 /// How pseudo-labels are found.

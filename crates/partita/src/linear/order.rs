@@ -3,7 +3,7 @@
 use crate::rng::{Stream, stream};
 use rand::seq::SliceRandom;
 
-/// Up to so many rows the order of all of them is held in memory; beyond, that of blocks and of the rows of a few blocks.
+/// Up to this number of rows, the order of all of them is held in memory; beyond it, that of blocks and of the rows of a few blocks.
 const HELD: usize = 1 << 23;
 /// Rows of a block, which are read together.
 const BLOCK: usize = 4096;
@@ -68,7 +68,7 @@ impl Order {
             match &mut self.shuffled {
                 Shuffled::Rows(rows) => rows.shuffle(&mut rng),
                 Shuffled::Blocks { blocks, group, .. } => {
-                    // The last block may be short; it stays last, so that places can be told from numbers.
+                    // The last block may be short; it stays last, so that the place of a row can be computed from its number.
                     let whole = self.n / BLOCK;
                     blocks[..whole].shuffle(&mut rng);
                     *group = None;

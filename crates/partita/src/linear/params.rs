@@ -7,7 +7,7 @@ use crate::prepare::{Dims, Prepare, Recipe};
 use crate::simplex::{check_prior, uniform};
 use serde::{Deserialize, Serialize};
 
-/// How often pseudo-labels are found anew.
+/// How often pseudo-labels are computed again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Refresh {
@@ -37,7 +37,7 @@ pub enum Init {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Prior {
-    /// All are alike.
+    /// All clusters have the same size.
     #[default]
     Uniform,
     /// These shares.
@@ -96,9 +96,9 @@ pub struct Params {
     pub batch: Option<usize>,
     /// How pseudo-labels are found.
     pub solver: Solver,
-    /// How often pseudo-labels are found anew.
+    /// How often pseudo-labels are computed again.
     pub refresh: Refresh,
-    /// How the weights follow the gradient.
+    /// Optimiser of the weights.
     pub optimiser: Optimiser,
     /// Learning rate in units of E‖x‖² = 1.
     pub learning_rate: Option<f64>,
@@ -236,7 +236,7 @@ impl Params {
 const GAMMA_TIMES_K: f64 = 2e-4;
 /// The same for the hinge loss, which asks for a lead of one where the others ask for several.
 const HINGE_GAMMA_TIMES_K: f64 = 1e-2;
-/// γ starts so many times larger.
+/// γ starts larger by this factor.
 const ANNEAL: f64 = 8.0;
 const SGD_RATE: f64 = 800.0;
 /// Losses whose labels are nearly hard reach a lower value of themselves with smaller steps.
@@ -246,7 +246,7 @@ const SGD_RATE_HINGE: f64 = 30.0;
 const SGD_RATE_PER_CLUSTER: f64 = 20.0;
 const ADAM_RATE: f64 = 0.3;
 const SMALLEST_BATCH: usize = 256;
-/// Fairness means something only with enough rows a cluster in a batch.
+/// Fairness is meaningful only with enough rows per cluster in a batch.
 const ROWS_PER_CLUSTER: usize = 10;
 /// Above this many clusters random starts fail, and training starts from K-means centres.
 pub(super) const MANY: usize = 16;
@@ -263,7 +263,7 @@ pub struct Checked {
     pub lambda: f64,
     /// Final weight of the norm.
     pub gamma: f64,
-    /// The norm's weight starts so many times larger.
+    /// The norm's weight starts larger by this factor.
     pub anneal: f64,
     /// Learning rate.
     pub rate: f64,

@@ -26,7 +26,7 @@ pub struct Plan {
     pub checked: Checked,
 }
 
-/// A stretch of training: so many steps on batches of one size.
+/// A stretch of training: a number of steps on batches of one size.
 #[derive(Debug, Clone, Copy)]
 pub struct Stretch {
     /// Steps in all.
@@ -81,7 +81,7 @@ impl Plan {
         }
     }
 
-    /// How logit gradients are found, with so many EM iterations.
+    /// How logit gradients are found, with a number of EM iterations.
     pub fn labelling(&self, em_iterations: usize) -> Labelling {
         match (self.params.loss, self.params.solver, self.params.refresh) {
             (loss, _, Refresh::Epoch) if loss.has_labels() => Labelling::Fixed(self.self_labelled()),

@@ -1,4 +1,4 @@
-//! What is told about a fit.
+//! What is reported about a fit.
 
 use super::params::Params;
 use super::score::Ailment;
@@ -53,7 +53,7 @@ pub struct Report {
     pub seconds: f64,
 }
 
-/// Lost clusters have two causes: nothing holds them, or the rows have no room for so many.
+/// Lost clusters have two causes: fairness is too weak to hold them, or the rows have fewer clusters.
 pub(super) fn advice(report: &Report, params: &Params, lambda: f64) -> Option<String> {
     let (lost, k) = (report.ailments.len(), report.k);
     if lost == 0 {

@@ -23,7 +23,7 @@ use rand::seq::index;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Restarts are compared on all rows up to this many, and on a random sample of so many beyond.
+/// Restarts are compared on all rows if there are at most this many, otherwise on a random sample of this size.
 const JUDGED_ROWS: usize = 20_000;
 
 /// EM iterations for the pseudo-labels by which restarts are compared. The optimum itself ranks them alike and costs a
@@ -37,9 +37,9 @@ const LBFGS_ITERATIONS: usize = 200;
 
 /// When clusters are moved, as shares of the search.
 const RELOCATE: [f64; 4] = [0.1, 0.2, 0.35, 0.5];
-/// Rows that show how full the clusters are: so many, ...
+/// Rows that show how full the clusters are: this number, ...
 const SCOUTS: usize = 2048;
-/// ... or so many a cluster.
+/// ... or this number per cluster.
 const SCOUTS_PER_CLUSTER: usize = 40;
 
 /// Share of training that the search takes; the refinement takes the rest.
@@ -247,7 +247,7 @@ impl<'a> Trainer<'a> {
         (0..state.stack.len()).for_each(|at| state.history(at).iterations += 1);
     }
 
-    /// Make ready how labels are found in this stage; those that hold for an epoch are found anew at its first batch.
+    /// Make ready how labels are found in this stage; those that hold for an epoch are computed again at its first batch.
     fn label(&mut self, state: &mut TrainState, stretch: Stretch, first_batch: bool) -> Result<()> {
         if self.labelling.0 != state.stage {
             self.labelling = (state.stage, self.plan.labelling(stretch.em_iterations));

@@ -2,7 +2,7 @@
 //!
 //! The paper's theorem: W(γ), which minimises γ‖W‖² + mean R_α(σ) over classifiers whose labels are allowed, turns towards
 //! the widest classifier of the widest allowed labelling as γ → 0, for every α > 0. It turns only as fast as 1/‖W‖, and
-//! ‖W‖ grows like ln(1/γ), so an angle of 1e-2 needs losses near e^-100. Therefore the norm is given here and γ is told:
+//! ‖W‖ grows like ln(1/γ), so an angle of 1e-2 needs losses near e^-100. Therefore the norm is given here and γ is computed:
 //! for each ρ, ln mean R_α is minimised over ‖W‖ = ρ with the biases free, beginning at the last direction. At such a
 //! minimum 2γW = −∇ mean R_α for one γ.
 //!

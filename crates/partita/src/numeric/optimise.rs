@@ -3,7 +3,7 @@
 use super::vector;
 use serde::{Deserialize, Serialize};
 
-/// How the weights follow the gradient.
+/// Optimiser of the weights.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Optimiser {

@@ -52,7 +52,7 @@ pub struct Reduction {
 }
 
 impl Reduction {
-    /// Numbers of a row that remain.
+    /// Dimensions that remain.
     pub fn d(&self) -> usize {
         self.d
     }
@@ -145,7 +145,7 @@ pub trait Lines: Sync {
 
 /// Rows that `read` brings by index into a buffer `[rows, m]`.
 pub struct Dense<F> {
-    /// Numbers in a row.
+    /// Features of a row.
     pub m: usize,
     /// Brings rows.
     pub read: F,

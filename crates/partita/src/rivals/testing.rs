@@ -18,7 +18,7 @@ pub fn blobs(n: usize, k: usize, m: usize, spread: f32) -> (Vec<f32>, Vec<u32>) 
     (x, truth)
 }
 
-/// Run on a pool of so many threads.
+/// Run on a pool of this number of threads.
 pub fn with_threads<R: Send>(threads: usize, run: impl FnOnce() -> R + Send) -> R {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(run)
 }

@@ -83,7 +83,7 @@ impl Learner {
     }
 }
 
-/// Numbers of one step.
+/// Numbers that belong to one step.
 #[derive(Clone, Copy)]
 pub(super) struct Step {
     pub rate: f64,

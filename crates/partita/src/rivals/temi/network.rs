@@ -17,7 +17,7 @@ const SPREAD: f64 = 0.02;
 /// Sizes of a network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shape {
-    /// Numbers in a row.
+    /// Features of a row.
     pub m: usize,
     /// Outputs of the first layer.
     pub hidden: usize,
