@@ -113,7 +113,7 @@ impl<'a> EntropyClustering<'a> {
         self
     }
 
-    /// Start from this model instead of anew.
+    /// Start from this model instead of from scratch.
     pub fn start(mut self, model: &'a Model) -> Self {
         self.start = Some(model);
         self
@@ -125,7 +125,7 @@ impl<'a> EntropyClustering<'a> {
         self
     }
 
-    /// Tell progress to `observer`, which may stop the fit.
+    /// Report progress to `observer`, which may stop the fit.
     pub fn observer(mut self, observer: &'a dyn Observer) -> Self {
         self.observer = observer;
         self

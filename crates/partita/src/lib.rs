@@ -1,5 +1,5 @@
 //! Discriminative entropy clustering: rows of features are clustered without labels by a linear softmax model that is trained
-//! to be sure of every row (decisive) and to use all clusters as much as expected (fair), with wide margins between them.
+//! to be sure of every row (decisive) and to give every cluster its expected size (fair), with wide margins between them.
 //!
 //! The loss and the words are those of *Discriminative Entropy Clustering and its Relation to K-means and SVM* by Zhongwen
 //! (Rex) Zhang and Yuri Boykov, called the paper here; `docs/symbols.md` maps its symbols to the code.

@@ -1,4 +1,4 @@
-//! What a fit tells: why it stopped, how the loss went, and progress while it runs.
+//! What a fit reports: why it stopped, how the loss went, and progress while it runs.
 
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};

@@ -19,7 +19,7 @@ const PIECE: usize = 64;
 pub struct Table<'a> {
     /// The values.
     pub x: &'a [f32],
-    /// Features of a row.
+    /// Dimensions of a row.
     pub m: usize,
 }
 

@@ -1,4 +1,4 @@
-//! A fit under way, step by step: what it does next depends on a state that can be kept and gone on with.
+//! A fit, step by step: what it does next depends on a state that can be saved and continued from.
 
 use super::fitted::Fit;
 use super::input::Input;

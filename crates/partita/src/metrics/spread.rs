@@ -13,7 +13,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Of these numbers; none if there are none.
+    /// The spread of these numbers; none if there are none.
     pub fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
         let values: Vec<f64> = values.collect();
         if values.is_empty() {

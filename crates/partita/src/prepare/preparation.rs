@@ -83,7 +83,7 @@ pub struct Preparation {
     pub views: Vec<FeatureView>,
     /// Subtracted after the views.
     pub mean: Vec<f32>,
-    /// Multiplied then, a factor for each feature.
+    /// A factor for each feature, applied after that.
     pub scale: Vec<f32>,
     /// Applied last.
     pub reduction: Option<Reduction>,
@@ -97,7 +97,7 @@ impl Preparation {
         Self::fit_views(data, widths, how, None, observer)
     }
 
-    /// The same with views that are given: those of a model to start from, whose weights are for rows seen so.
+    /// The same with given views, those of a model to start from: its weights are for rows prepared by them.
     pub fn fit_views(
         data: &dyn Rows,
         widths: &[usize],
