@@ -29,14 +29,14 @@ struct Method {
     paper: Option<Vec<f64>>,
 }
 
-/// A part of an observer's progress.
-struct Part<'a> {
+/// A stretch of an observer's progress: one data set out of several.
+struct Stretch<'a> {
     whole: &'a dyn Observer,
     from: f64,
     share: f64,
 }
 
-impl Observer for Part<'_> {
+impl Observer for Stretch<'_> {
     fn progress(&self, progress: Progress) -> Flow {
         self.whole.progress(Progress { done: self.from + self.share * progress.done, ..progress })
     }
@@ -51,8 +51,8 @@ fn compared(context: &Context<'_>, settings: &Settings) -> Result<Vec<Comparison
     let share = 1.0 / settings.sets.len() as f64;
     let one = |(at, name): (usize, &String)| {
         let set = context.library.get(name)?;
-        let part = Part { whole: context.observer, from: at as f64 * share, share };
-        Ok(compare(&Input::new(&set.rows), Some(&set.truth), &contenders, &setting, &seeds, &part)?)
+        let stretch = Stretch { whole: context.observer, from: at as f64 * share, share };
+        Ok(compare(&Input::new(&set.rows), Some(&set.truth), &contenders, &setting, &seeds, &stretch)?)
     };
     settings.sets.iter().enumerate().map(one).collect()
 }

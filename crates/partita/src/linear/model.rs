@@ -1,4 +1,4 @@
-//! The trained model: takes raw rows, gives probabilities, labels and reasons.
+//! The trained model: takes raw rows, gives probabilities, labels and explanations.
 
 use crate::balance::{self, Assignment, Bounds};
 use crate::error::{Error, Result};
