@@ -1,10 +1,9 @@
 //! What was reproduced, as one page, as Markdown, and as pictures.
 
-use crate::chart::sheet;
-use crate::paper::{Figure, Outcome};
+use crate::chart::{SCRIPT, sheet};
+use crate::paper::{Figure, Findings};
 use crate::spec::{Check, Short, Spec, Verdict};
 use crate::table::{STYLE, Table, escape, words};
-use plotly::Plot;
 
 /// What the report is called, and the paper it is about.
 const TITLE: &str = "The paper, drawn again and checked";
@@ -19,7 +18,7 @@ pub struct Record {
     /// The description.
     pub spec: Spec,
     /// What the experiment showed, or why it was not run.
-    pub outcome: Result<Outcome, String>,
+    pub outcome: Result<Findings, String>,
     /// How long it took.
     pub seconds: f64,
 }
@@ -135,13 +134,13 @@ pub fn html(records: &[Record]) -> String {
     }
     format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Partita: the paper reproduced</title>\n\
-         <style>{STYLE}{MORE_STYLE}</style>\n{}\n</head><body>\n{body}</body></html>\n",
-        Plot::offline_js_sources()
+         <style>{STYLE}{MORE_STYLE}</style>\n</head><body>\n{body}<script>\n{SCRIPT}</script>\n</body></html>\n"
     )
 }
 
 const MORE_STYLE: &str = "h2{font-size:1.15rem;margin-top:2.5rem}td,th{white-space:normal}td:last-child{text-align:left}\
-.charts{display:grid;gap:.5rem;margin:1rem 0}nav{line-height:1.9}.paper{color:#717581;font-weight:400}";
+.charts{display:grid;gap:.5rem;margin:1rem 0}.chart{width:100%;cursor:crosshair;touch-action:none;user-select:none}\
+.charts output{display:block;min-height:1.3em;font-size:.8rem;color:#717581;text-align:right}nav{line-height:1.9}.paper{color:#717581;font-weight:400}";
 
 fn section(record: &Record) -> String {
     let Spec { title, paper, claim, .. } = &record.spec;
@@ -156,9 +155,7 @@ fn section(record: &Record) -> String {
     match &record.outcome {
         Err(why) => out += &format!("<p><b>Not run:</b> {}.</p>\n", escape(why)),
         Ok(outcome) => {
-            for (at, figure) in outcome.figures.iter().enumerate() {
-                out += &charts(&format!("{}-{at}", record.name), figure);
-            }
+            outcome.figures.iter().for_each(|figure| out += &charts(figure));
             out += &record.checks().html_part();
             for table in &outcome.tables {
                 out += &format!("<p>{}</p>\n{}", escape(&table.title), table.html_part());
@@ -169,13 +166,12 @@ fn section(record: &Record) -> String {
 }
 
 /// The charts of a figure side by side.
-fn charts(id: &str, figure: &Figure) -> String {
+fn charts(figure: &Figure) -> String {
     let columns = figure.columns.min(2);
     let mut out =
         format!("<div class=\"charts\" style=\"grid-template-columns:repeat({columns},minmax(0,1fr))\">\n");
-    for (at, chart) in figure.charts.iter().enumerate() {
-        let part = chart.plotly().to_inline_html(Some(&format!("{id}-{at}")));
-        out += &format!("<div>{part}</div>\n");
+    for chart in &figure.charts {
+        out += &format!("<div>{}</div>\n", chart.html_part());
     }
     out + "</div>\n"
 }
@@ -185,7 +181,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    fn record(outcome: Result<Outcome, String>) -> Record {
+    fn record(outcome: Result<Findings, String>) -> Record {
         let text = "experiment = 'x'\ntitle = 'A & B'\npaper = 'Figure 0'\nclaim = 'c'\n\
                     [[checks]]\nsays = 'one'\nnumber = 'a'\nat_least = 1.0\n\
                     [[checks]]\nsays = 'two'\nnumber = 'b'\nat_most = 1.0\nreason = 'because'\n\
@@ -197,7 +193,7 @@ mod tests {
     #[test]
     fn every_check_is_told_in_every_form() {
         let numbers = BTreeMap::from([("a".to_owned(), 2.0), ("b".to_owned(), 3.0)]);
-        let outcome = Outcome { numbers, ..Outcome::default() };
+        let outcome = Findings { numbers, ..Findings::default() };
         let records = [record(Ok(outcome)), record(Err("no data".to_owned()))];
         assert_eq!(tally(&records), Tally { passed: 1, explained: 1, missed: 1, not_run: 1 });
         let text = markdown(&records);
@@ -205,7 +201,7 @@ mod tests {
             assert!(text.contains(word), "{word}: {text}");
         }
         let page = html(&records);
-        for word in ["A &amp; B", "miss: because", "<b>Not run:</b> no data", "Plotly"] {
+        for word in ["A &amp; B", "miss: because", "<b>Not run:</b> no data", "svg.chart"] {
             assert!(page.contains(word), "{word}");
         }
     }

@@ -1,10 +1,11 @@
 //! What a chart shows, apart from how it is drawn: [`Chart::svg`] makes a file, [`sheet`] a file of several, and
-//! [`Chart::plotly`] a part of a page.
+//! [`Chart::html_part`] a part of a page.
 
 mod interactive;
 mod scale;
 mod svg;
 
+pub use interactive::SCRIPT;
 pub use svg::sheet;
 
 use partita_job::palette::line as colour;

@@ -36,6 +36,11 @@ impl Scale {
         Self { low, high, log: axis.log, from, to }
     }
 
+    /// The low and the high end, as exponents if it is logarithmic.
+    pub fn ends(&self) -> (f64, f64, bool) {
+        (self.low, self.high, self.log)
+    }
+
     /// Where a value is; within the sheet even if the value is not.
     pub fn place(&self, value: f64) -> f64 {
         let value = if self.log { value.max(f64::MIN_POSITIVE).log10() } else { value };

@@ -13,6 +13,14 @@ const BOTTOM: f64 = HEIGHT - 52.0;
 /// Room for a legend at the right.
 const LEGEND: f64 = 150.0;
 
+/// Where the axes of a chart are on its sheet.
+pub(super) struct Layout {
+    pub x: Scale,
+    pub y: Scale,
+    /// Left, top, right and bottom of the plot.
+    pub plot: (f64, f64, f64, f64),
+}
+
 impl Chart {
     /// The whole file.
     ///
@@ -24,10 +32,7 @@ impl Chart {
     /// assert!(chart.svg().starts_with("<svg"));
     /// ```
     pub fn svg(&self) -> String {
-        let named = self.marks.iter().filter_map(Mark::legend).count() > 0;
-        let right = if named { WIDTH - LEGEND } else { WIDTH - 24.0 };
-        let x = Scale::new(self, &self.x, |p| p.0, (LEFT, right));
-        let y = Scale::new(self, &self.y, |p| p.1, (BOTTOM, TOP));
+        let Layout { x, y, plot: (.., right, _) } = self.layout();
         let mut out = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" font-family=\"system-ui,sans-serif\" \
              font-size=\"13\" fill=\"#262a30\">\n<rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"white\"/>\n"
@@ -38,6 +43,15 @@ impl Chart {
         self.marks.iter().filter(|m| !behind(m)).for_each(|mark| draw(&mut out, mark, &x, &y));
         self.legend(&mut out, right);
         out + "</svg>\n"
+    }
+
+    /// Where the axes are.
+    pub(super) fn layout(&self) -> Layout {
+        let named = self.marks.iter().filter_map(Mark::legend).count() > 0;
+        let right = if named { WIDTH - LEGEND } else { WIDTH - 24.0 };
+        let x = Scale::new(self, &self.x, |p| p.0, (LEFT, right));
+        let y = Scale::new(self, &self.y, |p| p.1, (BOTTOM, TOP));
+        Layout { x, y, plot: (LEFT, TOP, right, BOTTOM) }
     }
 
     fn axes(&self, out: &mut String, x: &Scale, y: &Scale, right: f64) {

@@ -44,9 +44,6 @@ pub struct Findings {
     pub numbers: BTreeMap<String, f64>,
 }
 
-/// The former name of [`Findings`], for `report.rs`.
-pub type Outcome = Findings;
-
 impl Findings {
     fn figure(&mut self, name: &str, columns: usize, charts: Vec<Chart>) {
         self.figures.push(Figure { name: name.to_owned(), columns, charts });
