@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ._kmeans import KMeans, SoftKMeans
     from ._max_margin import MaxMarginClustering
     from ._mixture import GaussianMixture
+    from ._portrait import Portrait
     from ._pseudo import pseudo_labels
     from ._temi import Temi
     from ._turtle import Turtle
@@ -41,6 +42,7 @@ _HOMES = {
     "Temi": "_temi",
     "ClusterPortrait": "_explain",
     "Explanation": "_explain",
+    "Portrait": "_portrait",
     "pseudo_labels": "_pseudo",
     "choose_k": "_choose",
     "Choice": "_choose",
@@ -61,6 +63,7 @@ __all__ = [
     "Temi",
     "ClusterPortrait",
     "Explanation",
+    "Portrait",
     "pseudo_labels",
     "choose_k",
     "Choice",

@@ -3,6 +3,7 @@
 
 mod call;
 mod failure;
+mod fit;
 mod functions;
 mod input;
 mod labels;
@@ -18,7 +19,7 @@ fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<linear::LinearModel>()?;
     module.add_class::<rivals::RivalModel>()?;
-    linear::register(module)?;
+    fit::register(module)?;
     rivals::register(module)?;
     labels::register(module)?;
     functions::register(module)?;

@@ -46,7 +46,7 @@ pub use predict::{Block, predict, predict_each};
 pub use record::NetworkDetails;
 pub use record::{Details, LinearDetails, Record};
 pub use resources::{MEMORY, Resources};
-pub use run::{continue_model, run};
+pub use run::{continue_fit, continue_model, run};
 pub use sizes::{Balance, Balanced, SizeSpec};
 pub use spec::{
     DataSpec, FitSpec, MOST_RESTARTS, MethodSpec, NetworkSpec, OptimiserKind, PriorSpec, RESTARTS, VERSION,
