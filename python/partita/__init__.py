@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ._kmeans import KMeans, SoftKMeans
     from ._max_margin import MaxMarginClustering
     from ._mixture import GaussianMixture
+    from ._network import NetworkClustering
     from ._portrait import Portrait
     from ._pseudo import pseudo_labels
     from ._temi import Temi
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "EntropyClustering": "_entropy",
     "MaxMarginClustering": "_max_margin",
+    "NetworkClustering": "_network",
     "KMeans": "_kmeans",
     "SoftKMeans": "_kmeans",
     "GaussianMixture": "_mixture",
@@ -56,6 +58,7 @@ __all__ = [
     "__version__",
     "EntropyClustering",
     "MaxMarginClustering",
+    "NetworkClustering",
     "KMeans",
     "SoftKMeans",
     "GaussianMixture",

@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 __version__: str
 USUAL_METHODS: list[str]
 COLOURS: list[str]
+HAS_NETWORKS: bool
 
 _Progress = Callable[[str, float, float | None], object]
 _Sparse = tuple[NDArray[np.float32], NDArray[np.int32], NDArray[np.int64], int]
 _Matrix = NDArray[np.float32] | NDArray[np.float64] | NDArray[np.float16] | _Sparse
+_Images = NDArray[np.uint8] | Sequence[str]
 
 @final
 class LinearModel:
@@ -51,6 +53,21 @@ class RivalModel:
     @staticmethod
     def restore(state: bytes) -> RivalModel: ...
 
+@final
+class NetworkModel:
+    def predict_proba(self, images: _Images, threads: int) -> NDArray[np.float32]: ...
+    def save(self, path: str | PathLike[str]) -> None: ...
+    @staticmethod
+    def load(path: str | PathLike[str]) -> tuple[NetworkModel, int]: ...
+
+def fit_network(
+    images: _Images,
+    spec: str,
+    resources: str,
+    *,
+    known: NDArray[np.int32] | None = None,
+    progress: _Progress | None = None,
+) -> tuple[NetworkModel, NDArray[np.int32], str, list[str] | None, list[str]]: ...
 def fit_linear(
     x: _Matrix,
     spec: str,
@@ -104,6 +121,7 @@ def compare_methods(
     progress: _Progress | None = None,
 ) -> str: ...
 def methods() -> list[tuple[str, str]]: ...
+def portraits_of(proba: NDArray[np.float32], labels: NDArray[np.int32], options: str) -> str: ...
 def fields() -> list[tuple[str, str]]: ...
 def margin_of_labels(
     x: NDArray[np.float64], labels: Sequence[int], k: int, tolerance: float, max_iterations: int, threads: int

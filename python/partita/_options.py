@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from numbers import Integral, Real
 from typing import Any
 
@@ -17,10 +18,14 @@ _METHOD = {
     **{name: name for name in ("loss", "gamma", "prepare", "epochs", "em_iterations", "refresh", "optimiser")},
     **{name: name for name in ("momentum", "learning_rate", "polish")},
 }
+_NETWORK = ("net", "size", "augment", "pairs", "vat", "vat_length", "warm_up", "iic", "over", "pretext")
+_NETWORK += ("freeze", "head_rate", "weight_decay", "skip_bad")
 
 
 def _plain(value: Any) -> Any:
     """A number of any type as one that JSON can write."""
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
     if isinstance(value, Integral):
         return int(value)
     return float(value) if isinstance(value, Real) else value
@@ -43,6 +48,17 @@ def specification(model: Any) -> dict[str, Any]:
     rest = {"dims": model._dims(), "init": INIT[model.init], "exact_labels": model.label_solver == "exact"}
     method = _given(model, _METHOD) | rest
     return _given(model, _TOP) | {"seed": model._seed(), "prior": prior, "sizes": sizes(model), "method": method}
+
+
+def network_specification(model: Any) -> dict[str, Any]:
+    """What an estimator with a network is asked to do."""
+    prior = "equal" if model.prior is None else {"shares": np.asarray(model.prior, dtype=np.float64).ravel().tolist()}
+    method = {theirs: _plain(getattr(model, ours)) for ours, theirs in _METHOD.items() if hasattr(model, ours)}
+    method["exact_labels"] = model.label_solver == "exact"
+    network = {name: _plain(getattr(model, name)) for name in _NETWORK}
+    network["init_weights"] = None if model.init_weights is None else os.fspath(model.init_weights)
+    network["scan"] = None if model.scan is None else [int(epochs) for epochs in model.scan]
+    return {"k": int(model.n_clusters), "seed": model._seed(), "prior": prior, "method": method, "network": network}
 
 
 def arguments(spec: dict[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 use partita::Error;
 use partita_data::DataError;
+#[cfg(feature = "deep")]
+use partita_job::DeepError;
 use partita_job::{Field, JobError};
 use pyo3::PyErr;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyValueError};
@@ -42,6 +44,10 @@ pub fn raised(error: impl Into<JobError>) -> PyErr {
         JobError::Core(Error::Interrupted) => PyKeyboardInterrupt::new_err(message),
         JobError::Core(error) => of_rows(error).unwrap_or_else(|| PyValueError::new_err(message)),
         JobError::Data(error) => of_file(error, message),
+        #[cfg(feature = "deep")]
+        JobError::Deep(DeepError::Core(Error::Interrupted)) => PyKeyboardInterrupt::new_err(message),
+        #[cfg(feature = "deep")]
+        JobError::Deep(DeepError::Data(error)) => of_file(error, message),
         JobError::Threads(_) => PyRuntimeError::new_err(message),
         _ => PyValueError::new_err(message),
     }

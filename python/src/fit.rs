@@ -59,7 +59,7 @@ fn fit_linear<'py>(
 }
 
 /// The values where they are.
-fn slice<'a, T: numpy::Element + Clone>(
+pub fn slice<'a, T: numpy::Element + Clone>(
     array: Option<&'a PyReadonlyArray1<'_, T>>,
 ) -> PyResult<Option<Cow<'a, [T]>>> {
     Ok(array.map(|array| array.as_slice()).transpose()?.map(Cow::Borrowed))
@@ -76,13 +76,17 @@ fn dataset<'a>(
     Dataset::new(vec![Part { widths, ..part }])
 }
 
+/// The record with its advice in Python's words.
+pub fn with_advice(record: Record) -> Record {
+    Record { advice: record.advice.as_ref().map(|advice| spelled(advice, &keyword)), ..record }
+}
+
 fn fitted(py: Python<'_>, record: Record) -> PyResult<Fitted<'_>> {
-    let advice = record.advice.as_ref().map(|advice| spelled(advice, &keyword));
-    let record = Record { advice, ..record };
+    let record = with_advice(record);
     let (labels, told) = (labels_array(py, &record.labels), to_json(&record)?);
     match record.model {
         AnyModel::Linear(file) => Ok((LinearModel { file: *file }, labels, told)),
-        _ => Err(PyValueError::new_err("a network is trained with NetworkClustering")),
+        _ => Err(PyValueError::new_err("a network is trained by NetworkClustering")),
     }
 }
 

@@ -4,10 +4,11 @@ use crate::call::{Watched, run};
 use crate::failure::{argument, raised};
 use crate::input::Matrix;
 use crate::linear::{from_json, to_json};
-use numpy::PyReadonlyArray1;
+use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use partita::choose::choose;
 use partita::compare::{Contender, Setting, compare};
 use partita::linear::{Dims, Input, Prepare};
+use partita_job::portrait::portraits_of_probabilities;
 use partita_job::{CandidateSpec, Field, USUAL_METHODS, contenders, palette};
 use pyo3::prelude::*;
 use serde::Deserialize;
@@ -72,6 +73,18 @@ fn methods() -> Vec<(&'static str, &'static str)> {
     Contender::all().map(|(name, _, what)| (name, what)).collect()
 }
 
+/// A portrait of every cluster from probabilities and labels alone, as JSON.
+#[pyfunction]
+fn portraits_of<'py>(
+    proba: PyReadonlyArray2<'py, f32>,
+    labels: PyReadonlyArray1<'py, i32>,
+    options: &str,
+) -> PyResult<String> {
+    let (options, k) = (from_json(options)?, proba.shape()[1]);
+    let labels: Vec<u32> = labels.as_array().iter().map(|&label| label as u32).collect();
+    to_json(&portraits_of_probabilities(proba.as_slice()?, k, &labels, &options).map_err(raised)?)
+}
+
 /// The fields of a specification, with what each is called in Python.
 #[pyfunction]
 fn fields() -> Vec<(&'static str, &'static str)> {
@@ -84,5 +97,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(choose_number, module)?)?;
     module.add_function(wrap_pyfunction!(compare_methods, module)?)?;
     module.add_function(wrap_pyfunction!(methods, module)?)?;
+    module.add_function(wrap_pyfunction!(portraits_of, module)?)?;
     module.add_function(wrap_pyfunction!(fields, module)?)
 }
