@@ -42,7 +42,7 @@ class EntropyClustering(Clusterer):
         (σ/√σ̄), ``"miadm-exact"`` (the optimal ones) or ``"hinge"`` (max-margin clustering).
     lam : float, optional
         Weight λ of fairness; by default 100 for strong and weak, 10 for renyi-labels, 1 for mi, renyi and miadm. For sela the
-        power of σ, by default 20. The hinge loss does not use it.
+        power of σ, by default 20. The hinge loss has none.
     gamma : float, optional
         Weight γ of ‖W‖², in units of mean squared row norm 1; by default 2e-4 / n_clusters, for hinge 1e-2 / n_clusters.
     prior : array-like of shape (n_clusters,) or "auto", optional
@@ -55,7 +55,7 @@ class EntropyClustering(Clusterer):
         What is done to rows first: ``"auto"``, ``"none"``, ``"centre"``, ``"standardise"``, ``"l2"``, ``"sphere"`` or
         ``"floor"``. All that is affine is folded back into the model.
     dims : int, "auto" or "full", default="auto"
-        Numbers of a row to train on: at most 128 principal components, all features, or how many.
+        Dimensions to train on: at most 128 principal components, all features, or how many.
     init : {"auto", "random", "k-means++", "kmeans"}, default="auto"
         Where training starts.
     n_init : int, default=8

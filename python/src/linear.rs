@@ -224,7 +224,8 @@ impl LinearModel {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
-        let state = postcard::to_stdvec(&self.file.model).map_err(|e| PyValueError::new_err(e.to_string()))?;
+        let state =
+            postcard::to_stdvec(&self.file.model).map_err(|e| PyValueError::new_err(e.to_string()))?;
         let restore = py.get_type::<Self>().getattr("restore")?;
         Ok((restore, (PyBytes::new(py, &state), self.params()?)))
     }

@@ -60,8 +60,7 @@ impl Source {
 pub struct NetworkModel(AnyModel);
 
 /// The model, the labels, the report as JSON, the names of the images, and what to know about how they were read.
-type Fitted<'py> =
-    (NetworkModel, Bound<'py, PyArray1<i32>>, String, Option<Vec<String>>, Vec<String>);
+type Fitted<'py> = (NetworkModel, Bound<'py, PyArray1<i32>>, String, Option<Vec<String>>, Vec<String>);
 
 /// Train a network on images as a specification in JSON says, with the resources in JSON.
 #[pyfunction]

@@ -89,7 +89,8 @@ impl Pictures {
             Self::Memory(pixels) => {
                 let shown = |[c, h, w]: ImageShape| format!("{c} channels and {h}×{w} pixels");
                 let (found, needed) = (shown(pixels.shape()), shown(shape));
-                let problem = format!("the images have {found}, but the network takes {needed}; make them so");
+                let problem =
+                    format!("the images have {found}, but the network takes {needed}; make them so");
                 Err(JobError::refused(Field::Data, problem))
             }
         }

@@ -39,10 +39,10 @@ pub use field::{Field, spelled};
 pub use given::{Given, labels_of};
 #[cfg(feature = "deep")]
 pub use images::usable_images;
-#[cfg(feature = "deep")]
-pub use partita_deep::DeepError;
 pub use methods::{CandidateSpec, USUAL_METHODS, contenders};
 pub use model::AnyModel;
+#[cfg(feature = "deep")]
+pub use partita_deep::DeepError;
 pub use predict::{Block, predict, predict_each};
 #[cfg(feature = "deep")]
 pub use record::NetworkDetails;

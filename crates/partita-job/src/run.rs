@@ -149,8 +149,7 @@ impl<'a> Task<'a> {
         let used = given.used.as_deref();
         let part = used.map(|used| Subset::new(&rows, used.to_vec()));
         let trained: &dyn Rows = part.as_ref().map_or(&rows, |part| part);
-        let (weights, known) =
-            (given.of_used(given.weights.as_ref()), given.of_used(given.known.as_ref()));
+        let (weights, known) = (given.of_used(given.weights.as_ref()), given.of_used(given.known.as_ref()));
         let input = Input {
             widths: dataset.widths(),
             weights: weights.as_deref(),
