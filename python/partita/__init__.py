@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from ._kmeans import KMeans, SoftKMeans
     from ._max_margin import MaxMarginClustering
     from ._mixture import GaussianMixture
+    from ._network import NetworkClustering
+    from ._portrait import Portrait
     from ._pseudo import pseudo_labels
     from ._temi import Temi
     from ._turtle import Turtle
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "EntropyClustering": "_entropy",
     "MaxMarginClustering": "_max_margin",
+    "NetworkClustering": "_network",
     "KMeans": "_kmeans",
     "SoftKMeans": "_kmeans",
     "GaussianMixture": "_mixture",
@@ -41,6 +44,7 @@ _HOMES = {
     "Temi": "_temi",
     "ClusterPortrait": "_explain",
     "Explanation": "_explain",
+    "Portrait": "_portrait",
     "pseudo_labels": "_pseudo",
     "choose_k": "_choose",
     "Choice": "_choose",
@@ -54,6 +58,7 @@ __all__ = [
     "__version__",
     "EntropyClustering",
     "MaxMarginClustering",
+    "NetworkClustering",
     "KMeans",
     "SoftKMeans",
     "GaussianMixture",
@@ -61,6 +66,7 @@ __all__ = [
     "Temi",
     "ClusterPortrait",
     "Explanation",
+    "Portrait",
     "pseudo_labels",
     "choose_k",
     "Choice",

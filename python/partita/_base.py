@@ -64,11 +64,11 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
             ensure_min_samples=fewest,
         )
 
-    def _ask(self, method: str, X: Any) -> Any:
+    def _ask(self, method: str, X: Any, *more: Any) -> Any:
         """What the trained model says of rows."""
         check_is_fitted(self)
         rows = native(self._matrix(X, reset=False))
-        return getattr(self._model, method)(rows, self._threads())
+        return getattr(self._model, method)(rows, self._threads(), *more)
 
     def _threads(self) -> int:
         """All cores unless told otherwise; one inside a worker of joblib, whose siblings have the others."""

@@ -13,7 +13,6 @@ import numpy as np
 from . import _native
 from ._entropy import EntropyClustering
 from ._input import native
-from ._options import options
 from ._progress import Progress
 
 
@@ -93,22 +92,19 @@ def choose_k(
     >>> choose_k(x, range(2, 6), n_init=2).n_clusters
     3
     """
-    models = [
-        EntropyClustering(
-            number, prior="auto" if unequal else None, n_init=n_init, prepare=prepare, random_state=random_state, n_jobs=n_jobs
-        )
-        for number in k
-    ]
-    if not models:
+    numbers = list(k)
+    if not numbers:
         raise ValueError("k is empty: give at least two numbers of clusters to choose from")
-    for model in models:
-        model._validate_params()
-    first = models[0]
-    x = first._matrix(X, reset=True)
-    seed = first._seed()
-    given = [json.dumps(options(model, x.shape[0]) | {"seed": seed}) for model in models]
+    model = EntropyClustering(n_init=n_init, prepare=prepare, random_state=random_state, n_jobs=n_jobs)
+    for number in numbers:
+        model.set_params(n_clusters=number)._validate_params()
+    x = model._matrix(X, reset=True)
+    tried = {"k": [int(number) for number in numbers], "unequal": bool(unequal), "prepare": prepare}
+    tried |= {"restarts": int(n_init), "seed": model._seed()}
     with Progress("choose_k") if verbose else nullcontext() as tell:
-        found = json.loads(_native.choose_options(native(x), given, int(splits), threads=first._threads(), progress=tell))
+        found = json.loads(
+            _native.choose_number(native(x), json.dumps(tried), int(splits), threads=model._threads(), progress=tell)
+        )
     candidates = found["candidates"]
     plausible = [candidates[i]["k"] for i in found["plausible"]]
     return Choice(candidates[found["best"]]["k"], found["support"], plausible, candidates)

@@ -17,8 +17,6 @@ from ._input import native
 from ._progress import Progress
 from .metrics import _codes
 
-_USUAL = ("ours", "rim", "sela", "miadm-star", "kmeans", "soft-kmeans", "gmm-diagonal")
-
 
 def methods() -> dict[str, str]:
     """The methods that can be compared, and what each is.
@@ -111,7 +109,7 @@ def compare(
     n_clusters: int,
     y: Any = None,
     *,
-    methods: Iterable[str] = _USUAL,
+    methods: Iterable[str] = tuple(_native.USUAL_METHODS),
     seeds: int | Iterable[int] = 6,
     n_init: int = 8,
     prepare: str = "auto",
@@ -153,9 +151,6 @@ def compare(
     >>> [row["method"] for row in compare(x, 3, y, methods=["ours", "kmeans"], seeds=2).rows()]
     ['ours', 'kmeans']
     """
-    names = list(methods)
-    if "all" in names:
-        names = [name for name, _ in _native.methods()]
     model = EntropyClustering(n_clusters, n_init=n_init, prepare=prepare, n_jobs=n_jobs)
     model._validate_params()
     x = model._matrix(X, reset=True)
@@ -172,6 +167,6 @@ def compare(
     numbers = list(range(seeds)) if isinstance(seeds, (int, np.integer)) else [int(seed) for seed in seeds]
     with Progress("compare") if verbose else nullcontext() as tell:
         found = _native.compare_methods(
-            native(x), names, json.dumps(options), numbers, threads=model._threads(), truth=truth, progress=tell
+            native(x), list(methods), json.dumps(options), numbers, threads=model._threads(), truth=truth, progress=tell
         )
     return Comparison(json.loads(found)["methods"])

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-# Tableau's ten, so that both libraries give a cluster the same colour.
-_COLOURS = "#1f77b4 #ff7f0e #2ca02c #d62728 #9467bd #8c564b #e377c2 #7f7f7f #bcbd22 #17becf".split()
+from ._native import COLOURS
 
 
 def _colour(cluster: int) -> str:
-    return _COLOURS[cluster % len(_COLOURS)]
+    """The colour that a cluster has in every picture, also in the command's."""
+    return COLOURS[cluster % len(COLOURS)]
 
 
 def with_matplotlib(panels: list[Any], title: str) -> Any:
@@ -39,11 +39,11 @@ def _bars(axes: Any, panel: Any) -> None:
 
 
 def _histogram(axes: Any, panel: Any) -> None:
-    axes.bar(panel.x, panel.y, width=panel.x[1] - panel.x[0])
+    axes.bar(panel.x, panel.y, width=panel.x[1] - panel.x[0], color=COLOURS[0])
 
 
 def _line(axes: Any, panel: Any) -> None:
-    axes.plot(panel.x, panel.y, marker="." if len(panel.x) < 30 else "")
+    axes.plot(panel.x, panel.y, marker="." if len(panel.x) < 30 else "", color=COLOURS[0])
 
 
 def _cells(axes: Any, panel: Any) -> None:
@@ -83,9 +83,10 @@ def _trace(panel: Any) -> Any:
         return go.Scattergl(x=panel.x, y=panel.y, mode="markers", marker=marker, text=text)
     if panel.kind == "bars":
         return go.Bar(x=panel.x, y=panel.y, marker={"color": [_colour(c) for c in panel.x]})
+    plain = {"color": COLOURS[0]}
     if panel.kind == "histogram":
-        return go.Bar(x=panel.x, y=panel.y)
+        return go.Bar(x=panel.x, y=panel.y, marker=plain)
     if panel.kind == "line":
-        return go.Scatter(x=panel.x, y=panel.y, mode="lines+markers")
+        return go.Scatter(x=panel.x, y=panel.y, mode="lines+markers", line=plain)
     names = [[str(v) for v in values] for values in (panel.x, panel.y)]
     return go.Heatmap(z=panel.colour, x=names[0], y=names[1], colorscale="Blues", texttemplate="%{z}")

@@ -13,12 +13,12 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _native
 from ._base import WHOLE, Clusterer
-from ._explain import explain
+from ._explain import explain, feature_names_of
 from ._input import known_labels, native
 from ._one import REPORT as ONE_CLUSTER
 from ._one import OneCluster
-from ._options import INIT, arguments, options
-from ._sizes import limits
+from ._options import INIT, arguments, specification
+from ._portrait import Portrait
 
 _POSITIVE = Interval(Real, 0, None, closed="neither")
 _NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
@@ -42,7 +42,7 @@ class EntropyClustering(Clusterer):
         (σ/√σ̄), ``"miadm-exact"`` (the optimal ones) or ``"hinge"`` (max-margin clustering).
     lam : float, optional
         Weight λ of fairness; by default 100 for strong and weak, 10 for renyi-labels, 1 for mi, renyi and miadm. For sela the
-        power of σ, by default 20. The hinge loss does not use it.
+        power of σ, by default 20. The hinge loss has none.
     gamma : float, optional
         Weight γ of ‖W‖², in units of mean squared row norm 1; by default 2e-4 / n_clusters, for hinge 1e-2 / n_clusters.
     prior : array-like of shape (n_clusters,) or "auto", optional
@@ -55,7 +55,7 @@ class EntropyClustering(Clusterer):
         What is done to rows first: ``"auto"``, ``"none"``, ``"centre"``, ``"standardise"``, ``"l2"``, ``"sphere"`` or
         ``"floor"``. All that is affine is folded back into the model.
     dims : int, "auto" or "full", default="auto"
-        Numbers of a row to train on: at most 128 principal components, all features, or how many.
+        Dimensions to train on: at most 128 principal components, all features, or how many.
     init : {"auto", "random", "k-means++", "kmeans"}, default="auto"
         Where training starts.
     n_init : int, default=8
@@ -249,10 +249,10 @@ class EntropyClustering(Clusterer):
         """
         self._validate_params()
         x = self._matrix(X, reset=True, fewest=2)
-        old = getattr(self, "_model", None) if self.warm_start else None
-        if old is not None and (self.coef_.shape != (self.n_clusters, x.shape[1])):
-            old = None
-        return self._train(x, y, sample_weight, old, options(self, x.shape[0]))
+        like = getattr(self, "_model", None) if self.warm_start else None
+        if like is not None and (self.coef_.shape != (self.n_clusters, x.shape[1])):
+            like = None
+        return self._train(x, y, sample_weight, like)
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> EntropyClustering:
         """Go on training with more rows, from where the last fit ended.
@@ -280,60 +280,45 @@ class EntropyClustering(Clusterer):
         self._validate_params()
         first = not self.__sklearn_is_fitted__()
         x = self._matrix(X, reset=first, fewest=2)
-        given = options(self, x.shape[0])
-        if first:
-            return self._train(x, y, sample_weight, None, given)
-        shorter = {"restarts": 1, "epochs": given["epochs"] or 1, "prior": {"given": self.prior_.tolist()}}
-        return self._train(x, y, sample_weight, self._model, given, shorter)
+        return self._train(x, y, sample_weight, None if first else self._model, go_on=not first)
 
-    def _train(
-        self, x: Any, y: Any, sample_weight: Any, start: Any, given: dict[str, Any], changes: dict[str, Any] | None = None
-    ) -> EntropyClustering:
-        """Fit with the options given and what this call changes in them; the model keeps those given."""
-        n = x.shape[0]
+    def _train(self, x: Any, y: Any, sample_weight: Any, like: Any, go_on: bool = False) -> EntropyClustering:
+        """Fit, from the model ``like`` if there is one."""
+        n, k = x.shape[0], int(self.n_clusters)
         # With one cluster labels say nothing.
-        known = None if y is None or given["k"] == 1 else known_labels(y, n, given["k"])
+        known = None if y is None or k == 1 else known_labels(y, n, k)
         weights = None
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, x, dtype=np.float32, ensure_non_negative=True)
-        if given["k"] == 1:
+        if k == 1:
             model, labels, report = OneCluster(x.shape[1]), np.zeros(n, np.int32), ONE_CLUSTER
         else:
-            model, labels, report = self._run_engine(x, known, weights, start, (given, given | (changes or {})))
+            model, labels, report = self._run_engine(x, known, weights, like, go_on)
         # Only now, so that a fit that fails leaves the last one.
         self._model = model
         self._take_report(labels, report)
         self.history_ = np.asarray(report["trace"])
-        self.cluster_sizes_ = np.bincount(self.labels_, minlength=given["k"])
+        self.cluster_sizes_ = np.bincount(self.labels_, minlength=k)
         self._take_model()
-        self._give_sizes(x)
         return self
 
-    def _run_engine(self, x: Any, known: Any, weights: Any, start: Any, options: tuple[dict[str, Any], dict[str, Any]]) -> Any:
-        """Model, labels of all rows and report, with the options to keep and those to fit by. Rows of weight 0 take no part."""
-        stored, given = options
-        used = None if weights is None or weights.all() else np.flatnonzero(weights)
-
-        def taking_part(values: Any) -> Any:
-            return values if values is None or used is None else values[used]
-
+    def _run_engine(self, x: Any, known: Any, weights: Any, like: Any, go_on: bool) -> Any:
+        """Model, labels of all rows and report. Rows of weight 0 take no part in training."""
+        used = None if weights is None or weights.all() else np.flatnonzero(weights).tolist()
         with self._progress() as tell:
             model, labels, told = _native.fit_linear(
-                native(taking_part(x)),
-                json.dumps(given),
+                native(x),
+                json.dumps(specification(self)),
                 threads=self._threads(),
-                weights=taking_part(weights),
-                known=taking_part(known),
-                start=start,
-                like=start,
-                widths=None if self.groups is None else [int(w) for w in self.groups],
                 memory=int(self.max_memory),
-                stored=json.dumps(stored),
-                numbers=used,
+                weights=weights,
+                known=known,
+                used=used,
+                like=like,
+                go_on=go_on,
+                widths=None if self.groups is None else [int(w) for w in self.groups],
                 progress=tell,
             )
-        if used is not None:
-            labels = model.predict(native(x), self._threads())
         return model, labels, json.loads(told)
 
     def _take_model(self) -> None:
@@ -343,15 +328,6 @@ class EntropyClustering(Clusterer):
         self.normalises_ = any(normalises for _, _, normalises in views)
         centres = [np.zeros(width, np.float32) if centre is None else centre for width, centre, _ in views]
         self.centre_ = np.concatenate(centres) if self.normalises_ else None
-
-    def _give_sizes(self, x: Any) -> None:
-        """Replace the labels by those of the sizes that were asked for, if any were."""
-        bounds = limits(self.min_size, self.max_size, x.shape[0])
-        if self.balance is None and bounds is None:
-            return
-        least, most = (None, None) if self.balance or bounds is None else bounds
-        self.labels_ = self._model.predict_sized(native(x), self._threads(), least, most)
-        self.cluster_sizes_ = np.bincount(self.labels_, minlength=self.coef_.shape[0])
 
     def predict(self, X: Any, *, balance: str | None = None) -> Any:
         """Assign rows to clusters.
@@ -370,7 +346,9 @@ class EntropyClustering(Clusterer):
         """
         if balance not in (None, "exact"):
             raise ValueError(f"balance must be 'exact' or None. Got {balance!r} instead.")
-        return self._ask("predict" if balance is None else "predict_sized", X)
+        if balance is None:
+            return self._ask("predict", X)
+        return self._ask("predict_sized", X, json.dumps({"balance": balance}))
 
     def predict_proba(self, X: Any) -> Any:
         """Probabilities of all clusters, float32 of shape (n_samples, n_clusters); rows sum to one."""
@@ -434,6 +412,35 @@ class EntropyClustering(Clusterer):
         x = self._matrix(X, reset=False)
         return explain(self, x, row, top, feature_names)
 
+    def portraits(self, X: Any, *, examples: int = 10, top: int = 10, bins: int = 20, feature_names: Any = None) -> list[Portrait]:
+        """Describe every cluster: its size, how sure the model is of its rows, which rows show it best, what sets it apart.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows; each counts for its most probable cluster.
+        examples : int, default=10
+            How many of the most typical rows and of the most doubtful ones.
+        top : int, default=10
+            How many defining features.
+        bins : int, default=20
+            Bins of the histogram of confidence.
+        feature_names : array-like of shape (n_features,), optional
+            Names; by default those seen in ``fit``, or numbers.
+
+        Returns
+        -------
+        list of Portrait
+            One for each cluster.
+        """
+        check_is_fitted(self)
+        x = self._matrix(X, reset=False)
+        names = feature_names_of(self, x.shape[1], feature_names)
+        options = {"examples": int(examples), "features": int(top), "bins": int(bins)}
+        labels = self._model.predict(native(x), self._threads())
+        told = self._model.portraits(native(x), labels, json.dumps(options), self._threads())
+        return [Portrait.of(found, names) for found in json.loads(told)]
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file that the command ``partita`` reads too (safetensors).
 
@@ -453,7 +460,7 @@ class EntropyClustering(Clusterer):
         """
         model = _native.LinearModel.load(os.fspath(path))
         widths = [width for width, _, _ in model.views()]
-        given = arguments(json.loads(model.params()))
+        given = arguments(json.loads(model.spec()))
         loaded = cls._with(given | {"groups": widths if len(widths) > 1 else None})
         loaded._model = model
         loaded._take_model()
@@ -479,10 +486,7 @@ class EntropyClustering(Clusterer):
         bytes
             The serialised model.
         """
-        from ._onnx import to_onnx
-
-        content = to_onnx(self)
+        check_is_fitted(self)
         if path is not None:
-            with open(path, "wb") as file:
-                file.write(content)
-        return content
+            self._model.write_onnx(os.fspath(path))
+        return self._model.to_onnx()

@@ -83,7 +83,7 @@ class ClusterPortrait:
 
 def explain(model: Any, x: Any, row: int | None, top: int, feature_names: Any) -> Any:
     """Explain one row, or all clusters."""
-    names = _names(model, x.shape[1], feature_names)
+    names = feature_names_of(model, x.shape[1], feature_names)
     if row is not None:
         return _explain_row(model, x, row, top, names)
     labels = model._model.predict(native(x), model._threads())
@@ -105,7 +105,8 @@ def _explain_row(model: Any, x: Any, row: int, top: int, names: Any) -> Explanat
     return Explanation(cluster, runner_up, proba, base, pairs)
 
 
-def _names(model: Any, m: int, given: Any) -> Any:
+def feature_names_of(model: Any, m: int, given: Any) -> Any:
+    """The names given, or those seen in ``fit``, or numbers."""
     names = given if given is not None else getattr(model, "feature_names_in_", None)
     if names is None:
         return range(m)

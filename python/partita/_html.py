@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ._native import COLOURS
+
 
 def summary(model: Any) -> str:
     """Sizes of the clusters as bars, and the loss.
@@ -32,10 +34,10 @@ def summary(model: Any) -> str:
     if sizes is None:
         return ""
     largest = max(1, int(np.max(sizes)))
-    bar = '<div style="background:#4c78a8;height:0.8em;width:{:.1f}em"></div>'
+    bar = '<div style="background:{};height:0.8em;width:{:.1f}em"></div>'
     rows = [
-        f"<tr><td>{cluster}</td><td>{size}</td><td>{bar.format(12 * size / largest)}</td></tr>"
-        for cluster, size in enumerate(sizes)
+        f"<tr><td>{c}</td><td>{size}</td><td>{bar.format(COLOURS[c % len(COLOURS)], 12 * size / largest)}</td></tr>"
+        for c, size in enumerate(sizes)
     ]
     facts = [f"loss {model.loss_:.4g}", f"{model.n_iter_} steps", str(model.stop_reason_)]
     advice = model.report_.get("advice")

@@ -19,7 +19,7 @@ class MaxMarginClustering(EntropyClustering):
     n_clusters : int, default=8
         Number of clusters.
     lam : float, optional
-        Not used by the hinge loss, whose hard labels are held near the sizes of the prior instead.
+        The hinge loss has no such weight: its hard labels are held near the sizes of the prior instead. Leave it out.
     gamma : float, optional
         Weight γ of ‖W‖², in units of mean squared row norm 1; by default 1e-2 / n_clusters.
     prior, prepare, dims, init, n_init, epochs, batch_size, random_state, n_jobs, verbose

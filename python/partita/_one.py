@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from . import _native
+
 
 class OneCluster:
     """Answers as the engine's models do, for ``n_clusters=1``.
@@ -34,7 +36,7 @@ class OneCluster:
         """Cluster 0 for every row."""
         return self._column(x, 0).ravel().astype(np.int32)
 
-    def predict_sized(self, x: Any, threads: int, least: int | None = None, most: int | None = None) -> Any:
+    def predict_sized(self, x: Any, threads: int, sizes: str) -> Any:
         """The same: one cluster has one size."""
         return self.predict(x, threads)
 
@@ -73,6 +75,18 @@ class OneCluster:
     def explain(self, x: Any, row: int) -> Any:
         """There is no other cluster that a row could have gone to."""
         raise ValueError("with one cluster there is nothing to explain")
+
+    def portraits(self, x: Any, labels: Any, options: str, threads: int) -> Any:
+        """Nor is there one to tell it from."""
+        raise ValueError("with one cluster there is nothing to describe")
+
+    def to_onnx(self) -> bytes:
+        """The model as ONNX."""
+        return _native.LinearModel.of_one_cluster(self.m).to_onnx()
+
+    def write_onnx(self, path: str) -> None:
+        """The same as a file."""
+        _native.LinearModel.of_one_cluster(self.m).write_onnx(path)
 
     def save(self, path: str) -> None:
         """Nothing was learned."""

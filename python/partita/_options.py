@@ -1,62 +1,76 @@
-"""The options of the linear engine from the arguments of the estimator, and back."""
+"""The specification of a fit from the arguments of the estimator, and back."""
 
 from __future__ import annotations
 
+import os
+from numbers import Integral, Real
 from typing import Any
 
-from ._sizes import limits, prior_option
+import numpy as np
 
-# Names of the estimator, and the engine's.
+# Names of the estimator, and the specification's, where they differ.
 INIT = {"auto": "auto", "random": "random", "k-means++": "plus-plus", "kmeans": "k-means"}
+_TOP = {"n_clusters": "k", "n_init": "restarts"}
+_SIZES = {name: name for name in ("balance", "min_size", "max_size")}
+_METHOD = {
+    "lam": "lambda",
+    "batch_size": "batch",
+    **{name: name for name in ("loss", "gamma", "prepare", "epochs", "em_iterations", "refresh", "optimiser")},
+    **{name: name for name in ("momentum", "learning_rate", "polish")},
+}
+_NETWORK = ("net", "size", "augment", "pairs", "vat", "vat_length", "warm_up", "iic", "over", "pretext")
+_NETWORK += ("freeze", "head_rate", "weight_decay", "skip_bad")
 
 
-def options(model: Any, n: int) -> dict[str, Any]:
-    """The options of a fit of ``n`` rows; the names are those of the engine's own struct."""
-    em = {"kind": "em", "iterations": int(model.em_iterations)}
-    sgd = {"kind": "sgd", "momentum": float(model.momentum)}
+def _plain(value: Any) -> Any:
+    """A number of any type as one that JSON can write."""
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if isinstance(value, Integral):
+        return int(value)
+    return float(value) if isinstance(value, Real) else value
+
+
+def _given(model: Any, names: dict[str, str]) -> dict[str, Any]:
+    return {theirs: _plain(getattr(model, ours)) for ours, theirs in names.items()}
+
+
+def sizes(model: Any) -> dict[str, Any]:
+    """The sizes that labels must have."""
+    return _given(model, _SIZES)
+
+
+def specification(model: Any) -> dict[str, Any]:
+    """What the estimator is asked to do; the names are those of a file that ``partita fit --spec`` reads."""
+    prior = "equal" if model.prior is None else model.prior
+    if not isinstance(prior, str):
+        prior = {"shares": np.asarray(prior, dtype=np.float64).ravel().tolist()}
+    rest = {"dims": model._dims(), "init": INIT[model.init], "exact_labels": model.label_solver == "exact"}
+    method = _given(model, _METHOD) | rest
+    return _given(model, _TOP) | {"seed": model._seed(), "prior": prior, "sizes": sizes(model), "method": method}
+
+
+def network_specification(model: Any) -> dict[str, Any]:
+    """What an estimator with a network is asked to do."""
+    prior = "equal" if model.prior is None else {"shares": np.asarray(model.prior, dtype=np.float64).ravel().tolist()}
+    method = {theirs: _plain(getattr(model, ours)) for ours, theirs in _METHOD.items() if hasattr(model, ours)}
+    method["exact_labels"] = model.label_solver == "exact"
+    network = {name: _plain(getattr(model, name)) for name in _NETWORK}
+    network["init_weights"] = None if model.init_weights is None else os.fspath(model.init_weights)
+    network["scan"] = None if model.scan is None else [int(epochs) for epochs in model.scan]
+    return {"k": int(model.n_clusters), "seed": model._seed(), "prior": prior, "method": method, "network": network}
+
+
+def arguments(spec: dict[str, Any]) -> dict[str, Any]:
+    """Arguments of the estimator from a specification."""
+    prior, method = spec["prior"], spec["method"]
+    dims, init = method["dims"], method["init"]
     return {
-        "k": int(model.n_clusters),
-        "loss": model.loss,
-        "lambda": None if model.lam is None else float(model.lam),
-        "gamma": None if model.gamma is None else float(model.gamma),
-        "prior": prior_option(model.prior, int(model.n_clusters), limits(model.min_size, model.max_size, n), n),
-        "prepare": model.prepare,
-        "dims": model._dims(),
-        "init": INIT[model.init],
-        "restarts": int(model.n_init),
-        "seed": model._seed(),
-        "epochs": None if model.epochs is None else int(model.epochs),
-        "batch": None if model.batch_size is None else int(model.batch_size),
-        "solver": em if model.label_solver == "em" else {"kind": "exact"},
-        "refresh": model.refresh,
-        "optimiser": sgd if model.optimiser == "sgd" else {"kind": model.optimiser},
-        "learning_rate": None if model.learning_rate is None else float(model.learning_rate),
-        "polish": int(model.polish),
-    }
-
-
-def arguments(options: dict[str, Any]) -> dict[str, Any]:
-    """Arguments of the estimator from the options of the engine."""
-    prior, dims, solver = options["prior"], options["dims"], options["solver"]
-    given = prior.get("given") if isinstance(prior, dict) else None
-    return {
-        "n_clusters": options["k"],
-        "loss": options["loss"],
-        "lam": options["lambda"],
-        "gamma": options["gamma"],
-        "prior": given if given is not None or prior == "uniform" else "auto",
-        "prepare": options["prepare"],
+        **{ours: spec[theirs] for ours, theirs in _TOP.items()},
+        **{ours: method[theirs] for ours, theirs in _METHOD.items()},
+        "random_state": spec["seed"],
+        "prior": prior["shares"] if isinstance(prior, dict) else None if prior == "equal" else prior,
         "dims": dims["exactly"] if isinstance(dims, dict) else dims,
-        "init": next(name for name, native_name in INIT.items() if native_name == options["init"]),
-        "n_init": options["restarts"],
-        "random_state": options["seed"],
-        "epochs": options["epochs"],
-        "batch_size": options["batch"],
-        "label_solver": solver["kind"],
-        "em_iterations": solver.get("iterations", 5),
-        "refresh": options["refresh"],
-        "optimiser": options["optimiser"]["kind"],
-        "momentum": options["optimiser"].get("momentum", 0.0),
-        "learning_rate": options["learning_rate"],
-        "polish": options["polish"],
+        "init": next(ours for ours, theirs in INIT.items() if theirs == init),
+        "label_solver": "exact" if method["exact_labels"] else "em",
     }

@@ -3,15 +3,15 @@
 use crate::failure::raised;
 use crate::input::Matrix;
 use partita::report::{Flow, Observer, Progress};
-use partita::rows::Csr;
-use partita::rows::Rows;
+use partita::rows::{Csr, Rows};
 use partita::{Error, Result};
+use partita_job::{JobError, Resources, SharedRows};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use rayon::ThreadPoolBuilder;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Mutex, PoisonError};
+use std::thread;
 use std::time::Duration;
 
 /// How often signals are looked for and progress is told.
@@ -47,7 +47,7 @@ impl Observer for Watch {
 
 /// Rows that stop being readable after Ctrl-C, so that passes without an observer end too.
 pub struct Watched<'a> {
-    pub rows: &'a dyn Rows,
+    pub rows: SharedRows<'a>,
     pub watch: &'a Watch,
 }
 
@@ -77,42 +77,55 @@ impl Rows for Watched<'_> {
 /// Run `work` on this many threads (0 for all cores).
 ///
 /// The threads are made for the call and end with it: a process that is forked later inherits none, and every call has the
-/// number it asked for. The calling thread waits, handles signals, and tells `progress(stage, done, loss)`.
-pub fn run<T: Send>(
+/// number it asked for.
+pub fn run<T: Send, E: Into<JobError> + Send>(
     py: Python<'_>,
     threads: usize,
     progress: Option<&Py<PyAny>>,
-    work: impl FnOnce(&Watch) -> Result<T> + Send,
+    work: impl FnOnce(&Watch) -> std::result::Result<T, E> + Send,
 ) -> PyResult<T> {
-    let watch = Watch::default();
+    let resources = Resources { threads: (threads > 0).then_some(threads), ..Resources::default() };
+    run_job(py, progress, |watch| resources.on_threads(|| work(watch).map_err(Into::into))?)
+}
+
+/// Run `work`, which makes its own threads. The calling thread waits, handles signals, and tells `progress(stage, done, loss)`.
+pub fn run_job<T: Send>(
+    py: Python<'_>,
+    progress: Option<&Py<PyAny>>,
+    work: impl FnOnce(&Watch) -> partita_job::Result<T> + Send,
+) -> PyResult<T> {
+    let watch = &Watch::default();
     py.detach(|| {
-        let pool = ThreadPoolBuilder::new().num_threads(threads).build();
-        let pool = pool.map_err(|e| PyRuntimeError::new_err(format!("cannot start the threads: {e}")))?;
-        pool.in_place_scope(|scope| {
+        thread::scope(|scope| {
             let (done, answer) = channel();
-            let watch = &watch;
-            scope.spawn(move |_| {
+            let worker = scope.spawn(move || {
                 // The receiver is gone only if the waiting thread panicked, and then nobody wants the answer.
                 let _ = done.send(work(watch));
             });
-            wait(&answer, watch, progress)
+            let found = wait(&answer, watch, progress);
+            let panicked = |_| PyRuntimeError::new_err("the engine panicked; please report this");
+            worker.join().map_err(panicked).and(found)
         })
     })
 }
 
 /// Ask something of the rows of a matrix.
-pub fn ask<T: Send>(
+pub fn ask<T: Send, E: Into<JobError> + Send>(
     py: Python<'_>,
     x: &Matrix<'_>,
     threads: usize,
-    question: impl FnOnce(&dyn Rows) -> Result<T> + Send,
+    question: impl FnOnce(&dyn Rows) -> std::result::Result<T, E> + Send,
 ) -> PyResult<T> {
     let rows = x.rows()?;
-    run(py, threads, None, |watch| question(&Watched { rows: &*rows, watch }))
+    run(py, threads, None, |watch| question(&Watched { rows, watch }))
 }
 
 /// Wait for the answer; an exception on the way (Ctrl-C, or one of `progress`) stops the work and is raised when it has ended.
-fn wait<T>(answer: &Receiver<Result<T>>, watch: &Watch, progress: Option<&Py<PyAny>>) -> PyResult<T> {
+fn wait<T>(
+    answer: &Receiver<partita_job::Result<T>>,
+    watch: &Watch,
+    progress: Option<&Py<PyAny>>,
+) -> PyResult<T> {
     let mut exception = None;
     loop {
         match answer.recv_timeout(POLL) {
@@ -124,9 +137,7 @@ fn wait<T>(answer: &Receiver<Result<T>>, watch: &Watch, progress: Option<&Py<PyA
                 }
             }
             Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => {
-                return Err(PyRuntimeError::new_err("the engine panicked; please report this"));
-            }
+            Err(RecvTimeoutError::Disconnected) => return Err(PyRuntimeError::new_err("there is no answer")),
         }
     }
 }

@@ -1,33 +1,33 @@
 //! Choosing the number of clusters, and comparing methods.
 
 use crate::call::{Watched, run};
-use crate::failure::raised;
+use crate::failure::{argument, raised};
 use crate::input::Matrix;
-use crate::linear::{options, to_json};
-use numpy::PyReadonlyArray1;
+use crate::linear::{from_json, to_json};
+use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use partita::choose::choose;
 use partita::compare::{Contender, Setting, compare};
-use partita::linear::{Dims, Input, Params, Prepare};
-use pyo3::exceptions::PyValueError;
+use partita::linear::{Dims, Input, Prepare};
+use partita_job::portrait::portraits_of_probabilities;
+use partita_job::{CandidateSpec, Field, USUAL_METHODS, contenders, palette};
 use pyo3::prelude::*;
 use serde::Deserialize;
 
-/// Try candidates, each given by options as JSON; the choice as JSON.
+/// Try the candidates of a specification in JSON; the choice as JSON.
 #[pyfunction]
-#[pyo3(signature = (x, candidates, splits, *, threads, progress=None))]
-fn choose_options<'py>(
+#[pyo3(signature = (x, spec, splits, *, threads, progress=None))]
+fn choose_number<'py>(
     py: Python<'py>,
     x: Matrix<'py>,
-    candidates: Vec<String>,
+    spec: &str,
     splits: usize,
     threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let candidates: Vec<Params> =
-        candidates.iter().map(|given| options(&Params::new(2), given)).collect::<PyResult<_>>()?;
+    let candidates = from_json::<CandidateSpec>(spec)?.candidates();
     let rows = x.rows()?;
     let choice = run(py, threads, progress.as_ref(), |watch| {
-        choose(&Input::new(&Watched { rows: &*rows, watch }), &candidates, splits, watch)
+        choose(&Input::new(&Watched { rows, watch }), &candidates, splits, watch)
     })?;
     to_json(&choice)
 }
@@ -56,15 +56,13 @@ fn compare_methods<'py>(
     truth: Option<PyReadonlyArray1<'py, i64>>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let contenders: Vec<Contender> =
-        methods.iter().map(|name| name.parse()).collect::<partita::Result<_>>().map_err(raised)?;
-    let Shared { k, restarts, epochs, prepare, dims } =
-        serde_json::from_str(setting).map_err(|e| PyValueError::new_err(e.to_string()))?;
+    let contenders = contenders(&methods).map_err(raised)?;
+    let Shared { k, restarts, epochs, prepare, dims } = from_json(setting)?;
     let setting = Setting { k, restarts, epochs, prepare, dims };
     let truth = truth.as_ref().map(|t| t.as_slice()).transpose()?;
     let rows = x.rows()?;
     let found = run(py, threads, progress.as_ref(), |watch| {
-        compare(&Input::new(&Watched { rows: &*rows, watch }), truth, &contenders, &setting, &seeds, watch)
+        compare(&Input::new(&Watched { rows, watch }), truth, &contenders, &setting, &seeds, watch)
     })?;
     to_json(&found)
 }
@@ -75,8 +73,30 @@ fn methods() -> Vec<(&'static str, &'static str)> {
     Contender::all().map(|(name, _, what)| (name, what)).collect()
 }
 
+/// A portrait of every cluster from probabilities and labels alone, as JSON.
+#[pyfunction]
+fn portraits_of<'py>(
+    proba: PyReadonlyArray2<'py, f32>,
+    labels: PyReadonlyArray1<'py, i32>,
+    options: &str,
+) -> PyResult<String> {
+    let (options, k) = (from_json(options)?, proba.shape()[1]);
+    let labels: Vec<u32> = labels.as_array().iter().map(|&label| label as u32).collect();
+    to_json(&portraits_of_probabilities(proba.as_slice()?, k, &labels, &options).map_err(raised)?)
+}
+
+/// The fields of a specification, with what each is called in Python.
+#[pyfunction]
+fn fields() -> Vec<(&'static str, &'static str)> {
+    Field::ALL.iter().map(|&field| (field.name(), argument(field))).collect()
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(choose_options, module)?)?;
+    module.add("USUAL_METHODS", USUAL_METHODS)?;
+    module.add("COLOURS", palette::CLUSTERS)?;
+    module.add_function(wrap_pyfunction!(choose_number, module)?)?;
     module.add_function(wrap_pyfunction!(compare_methods, module)?)?;
-    module.add_function(wrap_pyfunction!(methods, module)?)
+    module.add_function(wrap_pyfunction!(methods, module)?)?;
+    module.add_function(wrap_pyfunction!(portraits_of, module)?)?;
+    module.add_function(wrap_pyfunction!(fields, module)?)
 }

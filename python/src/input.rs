@@ -5,11 +5,12 @@ use half::f16;
 use ndarray::ArrayView2;
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use partita::Result;
-use partita::rows::Csr;
-use partita::rows::Rows;
+use partita::rows::{Csr, Rows};
+use partita_job::SharedRows;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// A matrix that Python holds.
 pub enum Matrix<'py> {
@@ -49,20 +50,15 @@ impl<'py> FromPyObject<'_, 'py> for Matrix<'py> {
 
 impl Matrix<'_> {
     /// The matrix as rows, which borrow it.
-    pub fn rows(&self) -> PyResult<Box<dyn SharedRows + '_>> {
+    pub fn rows(&self) -> PyResult<SharedRows<'_>> {
         Ok(match self {
-            Self::F32(array) => Box::new(array.as_array()),
-            Self::F64(array) => Box::new(Doubles(array.as_array())),
-            Self::F16(array) => Box::new(Halves(array.as_array())),
-            Self::Sparse(parts) => Box::new(parts.rows().map_err(raised)?),
+            Self::F32(array) => Arc::new(array.as_array()),
+            Self::F64(array) => Arc::new(Doubles(array.as_array())),
+            Self::F16(array) => Arc::new(Halves(array.as_array())),
+            Self::Sparse(parts) => Arc::new(parts.rows().map_err(raised)?),
         })
     }
 }
-
-/// Rows that another thread may work on.
-pub trait SharedRows: Rows + Send {}
-
-impl<T: Rows + Send> SharedRows for T {}
 
 impl Sparse<'_> {
     fn rows(&self) -> Result<Csr<'_>> {

@@ -119,7 +119,7 @@ fn solve_labels<'py>(
         let mut y = vec![0.0; given.log_sigma.len()];
         let problem = Problem { batch: given.batch(), prior: &prior, lambda: lam };
         let solved = solver.solve(&problem, &mut y, &mut Default::default());
-        Ok((y, solved))
+        partita::Result::Ok((y, solved))
     })?;
     let y = Array2::from_shape_vec(given.shape, y).map_err(|e| PyValueError::new_err(e.to_string()))?;
     Ok((y.into_pyarray(py), solved.iterations, solved.residual, solved.converged))

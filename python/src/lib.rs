@@ -3,11 +3,13 @@
 
 mod call;
 mod failure;
+mod fit;
 mod functions;
 mod input;
 mod labels;
 mod linear;
 mod margins;
+mod network;
 mod rivals;
 
 use pyo3::prelude::*;
@@ -18,8 +20,10 @@ fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<linear::LinearModel>()?;
     module.add_class::<rivals::RivalModel>()?;
-    linear::register(module)?;
+    module.add_class::<network::NetworkModel>()?;
+    fit::register(module)?;
     rivals::register(module)?;
+    network::register(module)?;
     labels::register(module)?;
     functions::register(module)?;
     margins::register(module)?;

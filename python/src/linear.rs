@@ -1,14 +1,16 @@
-//! The linear engine: a fit, and the model that it leaves.
+//! The model that a fit of the linear engine leaves.
 
-use crate::call::{Watched, ask, run};
-use crate::failure::{of_file, raised};
+use crate::call::ask;
+use crate::failure::raised;
 use crate::input::Matrix;
 use ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
-use partita::Error;
-use partita::balance::Bounds;
-use partita::linear::{Input, Model, Params, fit};
+use partita::linear::{Model, Params};
+use partita::prepare::FeatureView;
 use partita_data::model_file::ModelFile;
+use partita_job::onnx::{to_onnx, write_onnx};
+use partita_job::portrait::{PortraitOptions, portraits};
+use partita_job::{AnyModel, FitSpec, SizeSpec};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -20,24 +22,31 @@ use std::path::PathBuf;
 /// A trained linear softmax model with the options of its fit.
 #[pyclass(frozen, module = "partita._native")]
 pub struct LinearModel {
-    model: Model,
-    params: Params,
+    pub file: ModelFile,
+}
+
+fn unreadable(error: serde_json::Error) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+/// What Python wrote as JSON.
+pub fn from_json<T: DeserializeOwned>(text: &str) -> PyResult<T> {
+    serde_json::from_str(text).map_err(unreadable)
 }
 
 /// Options that start from `defaults` and take what the JSON object `given` says.
 pub fn options<T: Serialize + DeserializeOwned>(defaults: &T, given: &str) -> PyResult<T> {
-    let wrong = |e: serde_json::Error| PyValueError::new_err(e.to_string());
-    let mut all = serde_json::to_value(defaults).map_err(wrong)?;
-    let given: Value = serde_json::from_str(given).map_err(wrong)?;
+    let mut all = serde_json::to_value(defaults).map_err(unreadable)?;
+    let given: Value = from_json(given)?;
     if let (Value::Object(all), Value::Object(given)) = (&mut all, given) {
         all.extend(given);
     }
-    serde_json::from_value(all).map_err(wrong)
+    serde_json::from_value(all).map_err(unreadable)
 }
 
 /// A result as JSON, for Python to read.
 pub fn to_json(value: &impl Serialize) -> PyResult<String> {
-    serde_json::to_string(value).map_err(|e| PyValueError::new_err(e.to_string()))
+    serde_json::to_string(value).map_err(unreadable)
 }
 
 /// Labels as numpy's users expect them.
@@ -45,71 +54,8 @@ pub fn labels_array<'py>(py: Python<'py>, labels: &[u32]) -> Bound<'py, PyArray1
     labels.iter().map(|&l| l as i32).collect::<Vec<_>>().into_pyarray(py)
 }
 
-type Fitted<'py> = (LinearModel, Bound<'py, PyArray1<i32>>, String);
-
-/// Cluster `x`: the model, the labels, and the report as JSON. The model keeps the options `stored`, or those of the fit.
-/// Where `x` is a part of the caller's rows, `numbers` says which, for messages.
-#[pyfunction]
-#[pyo3(signature = (x, options, *, threads, weights=None, known=None, start=None, like=None, widths=None, memory=1 << 30, stored=None, numbers=None, progress=None))]
-#[expect(clippy::too_many_arguments, reason = "one call crosses the seam; its caller names every argument")]
-fn fit_linear<'py>(
-    py: Python<'py>,
-    x: Matrix<'py>,
-    options: &str,
-    threads: usize,
-    weights: Option<PyReadonlyArray1<'py, f32>>,
-    known: Option<PyReadonlyArray1<'py, i32>>,
-    start: Option<&Bound<'py, LinearModel>>,
-    like: Option<&Bound<'py, LinearModel>>,
-    widths: Option<Vec<usize>>,
-    memory: usize,
-    stored: Option<&str>,
-    numbers: Option<PyReadonlyArray1<'py, i64>>,
-    progress: Option<Py<PyAny>>,
-) -> PyResult<Fitted<'py>> {
-    let params: Params = self::options(&Params::new(2), options)?;
-    let stored = stored.map(|given| self::options(&params, given)).transpose()?;
-    let rows = x.rows()?;
-    let weights = weights.as_ref().map(|w| w.as_slice()).transpose()?;
-    let known = known.as_ref().map(|k| k.as_slice()).transpose()?;
-    let numbers = numbers.as_ref().map(|n| n.as_slice()).transpose()?;
-    let (start, like) = (start.map(|s| s.get()), like.map(|l| l.get()));
-    let found = run(py, threads, progress.as_ref(), |watch| {
-        let rows = Watched { rows: &*rows, watch };
-        let plain = Input::new(&rows);
-        let input = Input {
-            widths: widths.unwrap_or(plain.widths),
-            weights,
-            known,
-            warm_start: start.map(|s| &s.model),
-            memory,
-            ..Input::new(&rows)
-        };
-        let mut found = fit(&input, &params, watch).map_err(|e| renumbered(e, numbers))?;
-        found.report.stop.not_interrupted()?;
-        if let Some(like) = like.filter(|_| !input.names_clusters()) {
-            found.number_like(&like.model, &rows)?;
-        }
-        Ok(found)
-    })?;
-    let labels = labels_array(py, &found.labels);
-    let report = to_json(&found.report)?;
-    Ok((LinearModel { model: found.model, params: stored.unwrap_or(params) }, labels, report))
-}
-
-/// The error with the caller's number of the row that it is about.
-fn renumbered(error: Error, numbers: Option<&[i64]>) -> Error {
-    match (error, numbers) {
-        (Error::NotFinite { row, column, value }, Some(numbers)) => {
-            let row = numbers.get(row).map_or(row, |number| *number as usize);
-            Error::NotFinite { row, column, value }
-        }
-        (other, _) => other,
-    }
-}
-
 type Affine<'py> = (Bound<'py, PyArray2<f32>>, Bound<'py, PyArray1<f32>>);
-type View<'py> = (usize, Option<Bound<'py, PyArray1<f32>>>, bool);
+type Group<'py> = (usize, Option<Bound<'py, PyArray1<f32>>>, bool);
 type Explained<'py> =
     (Bound<'py, PyArray1<f32>>, usize, usize, f64, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
 
@@ -118,7 +64,7 @@ type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>, String));
 
 impl LinearModel {
     fn matrix<'py>(&self, py: Python<'py>, values: Vec<f32>) -> PyResult<Bound<'py, PyArray2<f32>>> {
-        let shape = (self.model.k(), self.model.m());
+        let shape = (self.file.model.k(), self.file.model.m());
         let array =
             Array2::from_shape_vec(shape, values).map_err(|e| PyValueError::new_err(e.to_string()))?;
         Ok(array.into_pyarray(py))
@@ -134,28 +80,25 @@ impl LinearModel {
         x: Matrix<'py>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray1<i32>>> {
-        let labels = ask(py, &x, threads, |rows| self.model.predict(rows))?;
+        let labels = ask(py, &x, threads, |rows| self.file.model.predict(rows))?;
         Ok(labels_array(py, &labels))
     }
 
-    /// The likeliest labels whose sizes are `exact` shares of the prior, or between `least` and `most` rows.
-    #[pyo3(signature = (x, threads, least=None, most=None))]
+    /// The likeliest labels of the sizes that a specification in JSON asks for.
     fn predict_sized<'py>(
         &self,
         py: Python<'py>,
         x: Matrix<'py>,
         threads: usize,
-        least: Option<usize>,
-        most: Option<usize>,
+        sizes: &str,
     ) -> PyResult<Bound<'py, PyArray1<i32>>> {
-        let n = x.rows()?.n();
-        let bounds = match (least, most) {
-            (None, None) => Bounds::exact(&self.model.shares(), n),
-            (least, most) => Bounds::between(least.unwrap_or(0), most.unwrap_or(n), self.model.k()),
-        };
-        let bounds = bounds.map_err(raised)?;
-        let found = ask(py, &x, threads, |rows| self.model.predict_balanced(rows, &bounds))?;
-        Ok(labels_array(py, &found.labels))
+        let sizes: SizeSpec = from_json(sizes)?;
+        let labels = ask(py, &x, threads, |rows| -> partita_job::Result<_> {
+            sizes.check()?;
+            let found = sizes.assign(&self.file.model, rows)?;
+            found.map_or_else(|| Ok(self.file.model.predict(rows)?), |found| Ok(found.labels))
+        })?;
+        Ok(labels_array(py, &labels))
     }
 
     /// Probabilities of all clusters for each row.
@@ -165,7 +108,7 @@ impl LinearModel {
         x: Matrix<'py>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray2<f32>>> {
-        Ok(ask(py, &x, threads, |rows| self.model.predict_proba(rows))?.into_pyarray(py))
+        Ok(ask(py, &x, threads, |rows| self.file.model.predict_proba(rows))?.into_pyarray(py))
     }
 
     /// Logits of all clusters for each row.
@@ -175,12 +118,12 @@ impl LinearModel {
         x: Matrix<'py>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray2<f32>>> {
-        Ok(ask(py, &x, threads, |rows| self.model.logits_all(rows))?.into_pyarray(py))
+        Ok(ask(py, &x, threads, |rows| self.file.model.logits_all(rows))?.into_pyarray(py))
     }
 
     /// Why a row went where it went: probabilities, cluster, runner-up, base, features and what each adds.
     fn explain<'py>(&self, py: Python<'py>, x: Matrix<'py>, row: usize) -> PyResult<Explained<'py>> {
-        let why = self.model.explain(&*x.rows()?, row).map_err(raised)?;
+        let why = self.file.model.explain(&*x.rows()?, row).map_err(raised)?;
         let features: Vec<i64> = why.contributions.iter().map(|c| c.feature as i64).collect();
         let values: Vec<f64> = why.contributions.iter().map(|c| c.value).collect();
         let proba = why.proba.into_pyarray(py);
@@ -189,64 +132,101 @@ impl LinearModel {
 
     /// W and b for raw rows; for rows after their views if a view divides by the norm.
     fn affine<'py>(&self, py: Python<'py>) -> PyResult<Affine<'py>> {
-        let plain = || (self.model.weight.clone(), self.model.bias.clone());
-        let (weight, bias) = self.model.affine().unwrap_or_else(plain);
+        let plain = || (self.file.model.weight.clone(), self.file.model.bias.clone());
+        let (weight, bias) = self.file.model.affine().unwrap_or_else(plain);
         Ok((self.matrix(py, weight)?, bias.into_pyarray(py)))
     }
 
     /// W and b as they are: for rows after their views.
     fn inner<'py>(&self, py: Python<'py>) -> PyResult<Affine<'py>> {
-        let bias = PyArray1::from_slice(py, &self.model.bias);
-        Ok((self.matrix(py, self.model.weight.clone())?, bias))
+        let bias = PyArray1::from_slice(py, &self.file.model.bias);
+        Ok((self.matrix(py, self.file.model.weight.clone())?, bias))
     }
 
     /// For each group of features: its width, what is subtracted from it, and whether it is divided by its norm.
-    fn views<'py>(&self, py: Python<'py>) -> Vec<View<'py>> {
+    fn views<'py>(&self, py: Python<'py>) -> Vec<Group<'py>> {
         let centre = |c: &[f32]| (!c.is_empty()).then(|| PyArray1::from_slice(py, c));
-        self.model.views.iter().map(|v| (v.width, centre(&v.centre), v.normalise)).collect()
+        self.file.model.views.iter().map(|v| (v.width, centre(&v.centre), v.normalise)).collect()
     }
 
     /// The mean training row after the views.
     fn average<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
-        PyArray1::from_slice(py, &self.model.average)
+        PyArray1::from_slice(py, &self.file.model.average)
     }
 
     /// The prior over the sizes of clusters.
     fn prior<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        self.model.shares().into_pyarray(py)
+        self.file.model.shares().into_pyarray(py)
     }
 
     /// The options of the fit, as JSON.
     fn params(&self) -> PyResult<String> {
-        to_json(&self.params)
+        to_json(&self.file.params)
+    }
+
+    /// The specification of such a fit, as JSON.
+    fn spec(&self) -> String {
+        FitSpec::of_params(&self.file.params).to_json()
+    }
+
+    /// A portrait of every cluster from rows with these labels, as JSON.
+    fn portraits<'py>(
+        &self,
+        py: Python<'py>,
+        x: Matrix<'py>,
+        labels: PyReadonlyArray1<'py, i32>,
+        options: &str,
+        threads: usize,
+    ) -> PyResult<String> {
+        let options: PortraitOptions = from_json(options)?;
+        let labels: Vec<u32> = labels.as_array().iter().map(|&label| label as u32).collect();
+        to_json(&ask(py, &x, threads, |rows| portraits(&self.file.model, rows, &labels, &options))?)
+    }
+
+    /// The model as ONNX.
+    fn to_onnx<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &to_onnx(&self.file.model))
+    }
+
+    /// Write it to a file, whole or not at all.
+    fn write_onnx(&self, path: PathBuf) -> PyResult<()> {
+        write_onnx(&self.file.model, path).map_err(raised)
     }
 
     /// Write the file that the command `partita` reads too.
     fn save(&self, path: PathBuf) -> PyResult<()> {
-        ModelFile::new(self.model.clone(), self.params.clone()).write(path).map_err(of_file)
+        self.file.write(path).map_err(raised)
     }
 
     /// Read such a file.
     #[staticmethod]
     fn load(path: PathBuf) -> PyResult<Self> {
-        let ModelFile { model, params, .. } = ModelFile::read(path).map_err(of_file)?;
-        Ok(Self { model, params })
+        match AnyModel::read(path).map_err(raised)? {
+            AnyModel::Linear(file) => Ok(Self { file: *file }),
+            _ => Err(PyValueError::new_err("this is a network; read it with NetworkClustering.load")),
+        }
+    }
+
+    /// A model of one cluster, which takes everything.
+    #[staticmethod]
+    fn of_one_cluster(m: usize) -> Self {
+        let view = FeatureView { width: m, centre: Vec::new(), normalise: false };
+        let (weight, average) = (vec![0.0; m], vec![0.0; m]);
+        let model = Model { views: vec![view], weight, bias: vec![0.0], average, prior: vec![1.0] };
+        Self { file: ModelFile::new(model, Params::new(1)) }
     }
 
     /// What [`Self::__reduce__`] gave.
     #[staticmethod]
     fn restore(model: &[u8], params: &str) -> PyResult<Self> {
         let model = postcard::from_bytes(model).map_err(|e| PyValueError::new_err(e.to_string()))?;
-        Ok(Self { model, params: options(&Params::new(2), params)? })
+        Ok(Self { file: ModelFile::new(model, options(&Params::new(2), params)?) })
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
-        let state = postcard::to_stdvec(&self.model).map_err(|e| PyValueError::new_err(e.to_string()))?;
+        let state =
+            postcard::to_stdvec(&self.file.model).map_err(|e| PyValueError::new_err(e.to_string()))?;
         let restore = py.get_type::<Self>().getattr("restore")?;
         Ok((restore, (PyBytes::new(py, &state), self.params()?)))
     }
-}
-
-pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(fit_linear, module)?)
 }

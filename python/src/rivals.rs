@@ -2,7 +2,7 @@
 
 use crate::call::{Watch, Watched, ask, run};
 use crate::input::Matrix;
-use crate::linear::{labels_array, options, to_json};
+use crate::linear::{from_json, labels_array, options, to_json};
 use ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use partita::linear::{Dims, Input, Prepare};
@@ -13,7 +13,7 @@ use partita::rivals::soft_kmeans::{SoftCentres, SoftKMeans};
 use partita::rivals::temi::{Temi, TemiHead};
 use partita::rivals::turtle::{Turtle, TurtleHead};
 use partita::rivals::{Fit, Frame, Method, Model, fit};
-use partita::rows::Rows;
+use partita_job::SharedRows;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -58,14 +58,14 @@ struct Report {
 
 /// What is common to all fits.
 struct Job<'a> {
-    rows: &'a dyn Rows,
+    rows: SharedRows<'a>,
     watch: &'a Watch,
     frame: Frame,
 }
 
 impl Job<'_> {
     fn run<M: Method>(&self, method: &M, wrap: fn(Model<M::Head>) -> AnyModel) -> partita::Result<Found> {
-        let rows = Watched { rows: self.rows, watch: self.watch };
+        let rows = Watched { rows: self.rows.clone(), watch: self.watch };
         let Fit { model, labels, loss, losses, iterations, stop, decisiveness, seconds } =
             fit(&Input::new(&rows), method, self.frame, self.watch)?;
         stop.not_interrupted()?;
@@ -117,11 +117,11 @@ fn fit_rival<'py>(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(RivalModel, Bound<'py, PyArray1<i32>>, String)> {
     let train = named(name, options)?;
-    let shared: Shared = serde_json::from_str(shared).map_err(|e| PyValueError::new_err(e.to_string()))?;
+    let shared: Shared = from_json(shared)?;
     let frame = Frame { prepare: shared.prepare, dims: shared.dims, seed: shared.seed };
     let rows = x.rows()?;
     let (model, labels, report) =
-        run(py, threads, progress.as_ref(), |watch| train(&Job { rows: &*rows, watch, frame }))?;
+        run(py, threads, progress.as_ref(), |watch| train(&Job { rows, watch, frame }))?;
     Ok((RivalModel(model), labels_array(py, &labels), to_json(&report)?))
 }
 
@@ -161,7 +161,7 @@ impl RivalModel {
         };
         let values = ask(py, &x, threads, |rows| {
             let table = model.prepared(rows)?;
-            Ok(model.head.log_likelihood(&table.into_raw_vec_and_offset().0))
+            partita::Result::Ok(model.head.log_likelihood(&table.into_raw_vec_and_offset().0))
         })?;
         Ok(values.into_pyarray(py))
     }

@@ -30,4 +30,13 @@ def command():
         path = Path(__file__).resolve().parents[2] / "target" / "debug" / "partita"
     if not Path(path).is_file():
         pytest.skip("the command is not built: cargo build -p partita-cli, or set PARTITA_COMMAND")
+    return str(Path(path).resolve())
+
+
+@pytest.fixture(scope="session")
+def library(command):
+    """A program that runs jobs by the library alone: the example of partita-job, built beside the command."""
+    path = Path(command).resolve().parent / "examples" / "job"
+    if not path.is_file():
+        pytest.skip("the example is not built: cargo build -p partita-job --example job")
     return str(path)

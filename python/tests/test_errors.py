@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn import cluster
 
-from partita import EntropyClustering, GaussianMixture, KMeans, SoftKMeans, pseudo_labels
+from partita import EntropyClustering, GaussianMixture, KMeans, NetworkClustering, SoftKMeans, _native, pseudo_labels
 
 ESTIMATORS = [EntropyClustering, KMeans, SoftKMeans, GaussianMixture]
 
@@ -141,3 +141,85 @@ def test_files_that_are_not_models_are_refused(tmp_path):
 def test_pseudo_labels_refuse_what_they_cannot_use(arguments, words):
     with pytest.raises(ValueError, match=words):
         pseudo_labels(**arguments)
+
+
+# For each field of a specification a call that is wrong about it: what is given, and how the message calls it.
+WRONG = {
+    "data": ({"X": np.full((50, 4), np.nan)}, "Input X contains NaN"),
+    "k": ({"n_clusters": 0}, "'n_clusters' parameter"),
+    "seed": ({"random_state": -1}, "'random_state' parameter"),
+    "restarts": ({"n_init": 20_000}, "n_init=20000 is too many"),
+    "prior": ({"prior": [0.5, 0.5]}, "^prior: the prior must be 3 positive numbers"),
+    "balance": ({"balance": "exact", "min_size": 3}, "min_size= has no meaning beside balance=; leave"),
+    "min_size": ({"min_size": 0.6}, "clusters of 30 to 50 rows each; change min_size=, max_size= or n_clusters=$"),
+    "max_size": ({"max_size": 3}, "change min_size=, max_size= or n_clusters=$"),
+    "known": ({"y": np.full(50, 3)}, "label of row 0 is 3"),
+    "weights": ({"sample_weight": np.full(50, np.nan)}, "sample_weight contains NaN"),
+    "like": ({"warm_start": "x"}, "'warm_start' parameter"),
+    "loss": ({"loss": "square"}, "loss = square is not valid"),
+    "lambda": ({"lam": 1, "loss": "hinge"}, "lam= has no meaning where loss= is hinge"),
+    "gamma": ({"gamma": -1}, "'gamma' parameter"),
+    "prepare": ({"prepare": "x"}, "'prepare' parameter"),
+    "dims": ({"dims": 0}, "'dims' parameter"),
+    "init": ({"init": "x"}, "'init' parameter"),
+    "epochs": ({"epochs": 2, "optimiser": "lbfgs"}, "epochs= has no meaning where optimiser= is lbfgs"),
+    "batch": ({"batch_size": 20, "optimiser": "lbfgs"}, "batch_size= has no meaning"),
+    "em_iterations": ({"em_iterations": 9, "label_solver": "exact"}, "em_iterations= has no meaning beside label_solver="),
+    "exact_labels": ({"label_solver": "exact", "loss": "mi"}, "label_solver= has no meaning for this loss"),
+    "refresh": ({"refresh": "epoch", "loss": "hinge"}, "^refresh: "),
+    "optimiser": ({"optimiser": "x"}, "'optimiser' parameter"),
+    "momentum": ({"momentum": 0.5, "optimiser": "adam"}, "momentum= has no meaning"),
+    "learning_rate": ({"learning_rate": 1.0, "optimiser": "lbfgs"}, "learning_rate= has no meaning"),
+    "polish": ({"polish": -1}, "'polish' parameter"),
+    "threads": ({"n_jobs": 0}, "n_jobs == 0"),
+    "memory": ({"max_memory": -1}, "'max_memory' parameter"),
+}
+WRONG_FOR_NETWORKS = {
+    "net": ({"net": "x"}, "^net=x: there is no network"),
+    "size": ({"size": 9}, "size= has no meaning for images in memory"),
+    "augment": ({"augment": "x"}, "^augment=x: `x` is no change of images"),
+    "pairs": ({"pairs": 1, "iic": 2}, "pairs= has no meaning beside iic="),
+    "vat": ({"vat": 1, "iic": 2}, "vat= has no meaning beside iic="),
+    "vat_length": ({"vat_length": 1, "vat": 0}, "vat_length= has no meaning where the weight of vat= is 0"),
+    "warm_up": ({"warm_up": 2, "vat": 0}, "warm_up= has no meaning without weights of pairs= or vat="),
+    "iic": ({"iic": 2, "scan": [1, 1, 1], "augment": "flip"}, "scan= has no meaning beside iic="),
+    "over": ({"over": 20}, "over= has no meaning without iic="),
+    "scan": ({"scan": [1, 1], "augment": "flip"}, "scan= takes the epochs of its three stages"),
+    "pretext": ({"pretext": 2, "scan": [1, 1, 1], "augment": "flip"}, "pretext= has no meaning beside scan="),
+    "init_weights": ({"init_weights": "nothing.pt"}, "nothing.pt"),
+    "freeze": ({"freeze": "x"}, "'freeze' parameter"),
+    "head_rate": ({"head_rate": 0}, "'head_rate' parameter"),
+    "weight_decay": ({"weight_decay": -1}, "'weight_decay' parameter"),
+    "skip_bad": ({"skip_bad": "x"}, "'skip_bad' parameter"),
+    "checkpoint": ({"checkpoint": "c.txt"}, "c.txt.*safetensors"),
+    "resume": ({"resume": True}, "resume= has no meaning without a checkpoint="),
+    "device": ({"device": "x"}, "'device' parameter"),
+    "metrics": ({"metrics": "m.txt"}, "m.txt.*jsonl"),
+}
+# Files are Python's own business, and so is the truth, which no fit sees.
+NOT_FOR_PYTHON = {"array", "columns", "id_column", "truth"}
+
+
+def test_every_field_has_a_name_here():
+    arguments = set(EntropyClustering().get_params()) | set(NetworkClustering().get_params()) | {"X", "y", "sample_weight"}
+    names = dict(_native.fields())
+    assert set(names) == set(WRONG) | set(WRONG_FOR_NETWORKS) | NOT_FOR_PYTHON
+    assert {ours for name, ours in names.items() if name not in NOT_FOR_PYTHON} <= arguments
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_every_field_is_refused_by_its_name_here(name):
+    given, words = WRONG[name]
+    rows = {"X": np.random.default_rng(0).normal(size=(50, 4))}
+    fit = rows | {key: value for key, value in given.items() if key in ("X", "y", "sample_weight")}
+    options = {key: value for key, value in given.items() if key not in fit}
+    with pytest.raises(ValueError, match=words):
+        EntropyClustering(**{"n_clusters": 3, **options}).fit(**fit)
+
+
+@pytest.mark.skipif(not _native.HAS_NETWORKS, reason="this build has no networks: build with --features deep")
+@pytest.mark.parametrize("name", WRONG_FOR_NETWORKS)
+def test_every_field_of_networks_is_refused_by_its_name_here(name):
+    given, words = WRONG_FOR_NETWORKS[name]
+    with pytest.raises((ValueError, OSError), match=words):
+        NetworkClustering(2, **{"epochs": None if "scan" in given else 1, **given}).fit(np.zeros((20, 4, 4), np.uint8))

@@ -22,6 +22,8 @@ pub struct Given<'a> {
     pub truth: Option<Cow<'a, [i64]>>,
     /// A model whose cluster numbers are kept; training starts from it if it has the same number of clusters.
     pub like: Option<Cow<'a, Model>>,
+    /// The rows that take part in training, ascending; all if absent. The others are only given labels.
+    pub used: Option<Cow<'a, [usize]>>,
 }
 
 impl Given<'static> {
@@ -46,6 +48,7 @@ impl Given<'static> {
             weights: weights.map(|all| all.iter().map(|&w| w as f32).collect()),
             truth: truth.map(Cow::Owned),
             like: like.map(|file| Cow::Owned(file.model)),
+            used: None,
         })
     }
 }
@@ -65,6 +68,14 @@ impl Given<'_> {
         if let Some(like) = &self.like {
             like.check_widths(&dataset.widths())?;
         }
+        self.check_lengths(dataset.n())?;
+        if spec.network.is_some() {
+            let given = [
+                (Field::Weights, self.weights.is_some() || self.used.is_some()),
+                (Field::Like, self.like.is_some()),
+            ];
+            JobError::first_idle(&given, "for a network; leave it out")?;
+        }
         let Some(truth) = &self.truth else { return Ok(()) };
         let (found, expected) = (truth.len(), dataset.n());
         if found != expected {
@@ -75,6 +86,31 @@ impl Given<'_> {
             return Err(partita::Error::NoLabels { rows: found }.into());
         }
         Ok(())
+    }
+
+    /// Refuse labels and weights of another number of rows where only some of the rows are trained on.
+    fn check_lengths(&self, n: usize) -> Result<()> {
+        let Some(used) = &self.used else { return Ok(()) };
+        let outside = used.iter().map(|row| row + 1).max().filter(|end| *end > n);
+        let known = self.known.as_ref().map(|known| known.len());
+        let weights = self.weights.as_ref().map(|weights| weights.len());
+        for (what, found) in
+            [("the rows in use", outside), ("the known labels", known), ("the row weights", weights)]
+        {
+            if let Some(found) = found.filter(|found| *found != n) {
+                return Err(partita::Error::Length { what, found, expected: n }.into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Values of the rows that are trained on, out of those of all rows.
+    pub(crate) fn of_used<'v, T: Copy>(&self, values: Option<&'v Cow<'_, [T]>>) -> Option<Cow<'v, [T]>> {
+        let (values, used) = (values?, self.used.as_deref());
+        Some(match used {
+            Some(used) => used.iter().map(|&row| values[row]).collect(),
+            None => Cow::Borrowed(&**values),
+        })
     }
 }
 

@@ -43,12 +43,14 @@ pub use field::{Field, spelled};
 pub use given::{Given, labels_of};
 pub use methods::{CandidateSpec, USUAL_METHODS, contenders};
 pub use model::AnyModel;
+#[cfg(feature = "deep")]
+pub use partita_deep::DeepError;
 pub use predict::{predict, predict_each};
 #[cfg(feature = "deep")]
 pub use record::NetworkDetails;
 pub use record::{Details, LinearDetails, Record};
 pub use resources::{MEMORY, Resources};
-pub use run::{continue_model, run};
+pub use run::{continue_fit, continue_model, run};
 pub use sizes::{Balance, Balanced, SizeSpec};
 pub use spec::{
     DataSpec, FitSpec, MOST_RESTARTS, MethodSpec, NetworkSpec, OptimiserKind, PriorSpec, RESTARTS, VERSION,

@@ -3,6 +3,7 @@
 use crate::error::{JobError, Result};
 use partita::compare::Contender;
 use partita::linear::{Params, Prepare, Prior};
+use serde::{Deserialize, Serialize};
 
 /// The methods of a comparison, if none are named.
 pub const USUAL_METHODS: [&str; 7] =
@@ -34,7 +35,8 @@ pub fn contenders<S: AsRef<str>>(names: &[S]) -> Result<Vec<Contender>> {
 }
 
 /// What is tried to find the number of clusters: every number with every λ and γ.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct CandidateSpec {
     /// Numbers of clusters.
     pub k: Vec<usize>,

@@ -1,7 +1,7 @@
 //! Running a job: the rules of a fit between a specification and a record.
 
 use crate::dataset::Dataset;
-use crate::error::Result;
+use crate::error::{JobError, Result};
 use crate::given::Given;
 use crate::record::Record;
 use crate::resources::Resources;
@@ -11,7 +11,7 @@ use crate::training::train;
 use partita::linear::{Fit, Input, Model, Params, Prior};
 use partita::metrics::scores;
 use partita::report::Observer;
-use partita::rows::Rows;
+use partita::rows::{Rows, Subset};
 use partita_data::model_file::ModelFile;
 
 /// Cluster a data set as a specification says.
@@ -65,12 +65,28 @@ pub fn continue_model(
     observer: &dyn Observer,
 ) -> Result<Record> {
     given.check(&FitSpec::default(), dataset)?;
-    let prior = Prior::Given(old.model.shares());
-    let params = Params { restarts: 1, epochs: Some(epochs), prior, ..old.params.clone() };
-    let model = Some(&old.model);
-    let task =
-        Task { stored: old.params.clone(), params, start: model, like: model, sizes: SizeSpec::default() };
+    let task = Task::going_on(&old.model, old.params.clone(), epochs, SizeSpec::default());
     task.run(dataset, given, resources, observer)
+}
+
+/// The same with the options of a specification, which the model keeps from now on: one pass over the rows, unless the
+/// specification says how many, and labels of the sizes that it asks for.
+///
+/// # Errors
+/// As [`continue_model`].
+pub fn continue_fit(
+    spec: &FitSpec,
+    old: &Model,
+    dataset: &Dataset<'_>,
+    given: &Given<'_>,
+    resources: &Resources,
+    observer: &dyn Observer,
+) -> Result<Record> {
+    spec.check(resources)?;
+    given.check(spec, dataset)?;
+    let stored = params(spec, dataset.n())?;
+    let epochs = stored.epochs.unwrap_or(1);
+    Task::going_on(old, stored, epochs, spec.sizes).run(dataset, given, resources, observer)
 }
 
 /// The options of the linear engine for `n` rows.
@@ -115,7 +131,14 @@ struct Task<'a> {
     sizes: SizeSpec,
 }
 
-impl Task<'_> {
+impl<'a> Task<'a> {
+    /// Training goes on from a model: one start, the sizes that it has, the numbers that it has.
+    fn going_on(old: &'a Model, stored: Params, epochs: usize, sizes: SizeSpec) -> Self {
+        let prior = Prior::Given(old.shares());
+        let params = Params { restarts: 1, epochs: Some(epochs), prior, ..stored.clone() };
+        Self { params, stored, start: Some(old), like: Some(old), sizes }
+    }
+
     fn run(
         self,
         dataset: &Dataset<'_>,
@@ -124,18 +147,27 @@ impl Task<'_> {
         observer: &dyn Observer,
     ) -> Result<Record> {
         let rows = dataset.rows()?;
+        let used = given.used.as_deref();
+        let part = used.map(|used| Subset::new(&rows, used.to_vec()));
+        let trained: &dyn Rows = part.as_ref().map_or(&rows, |part| part);
+        let (weights, known) = (given.of_used(given.weights.as_ref()), given.of_used(given.known.as_ref()));
         let input = Input {
             widths: dataset.widths(),
-            weights: given.weights.as_deref(),
-            known: given.known.as_deref(),
+            weights: weights.as_deref(),
+            known: known.as_deref(),
             warm_start: self.start,
             memory: resources.memory,
-            ..Input::new(&rows)
+            ..Input::new(trained)
         };
         resources.on_threads(|| {
-            let mut found = train(&input, &self.params, resources, observer)?;
+            let mut found =
+                train(&input, &self.params, resources, observer).map_err(|e| counted_among_all(e, used))?;
             if let Some(like) = self.like.filter(|_| !input.names_clusters()) {
-                found.number_like(like, &rows)?;
+                found.number_like(like, trained)?;
+            }
+            if used.is_some() {
+                let labels = found.model.predict(&rows)?;
+                relabel(&mut found, labels);
             }
             let balance = balance(self.sizes, &mut found, &rows)?;
             let metrics = given.truth.as_deref().map(|truth| scores(truth, &found.labels)).transpose()?;
@@ -144,12 +176,27 @@ impl Task<'_> {
     }
 }
 
+/// An error about the rows in use, counted among all rows.
+fn counted_among_all(error: JobError, used: Option<&[usize]>) -> JobError {
+    match (error, used) {
+        (JobError::Core(partita::Error::NotFinite { row, column, value }), Some(used)) => {
+            let row = used.get(row).copied().unwrap_or(row);
+            JobError::Core(partita::Error::NotFinite { row, column, value })
+        }
+        (other, _) => other,
+    }
+}
+
 /// Replace the labels by those of the requested sizes, if there are any.
 fn balance(sizes: SizeSpec, found: &mut Fit, rows: &dyn Rows) -> Result<Option<Balanced>> {
     let Some(assignment) = sizes.assign(&found.model, rows)? else { return Ok(None) };
     let moved = found.labels.iter().zip(&assignment.labels).filter(|(a, b)| a != b).count();
-    found.labels = assignment.labels;
+    relabel(found, assignment.labels);
+    Ok(Some(Balanced { moved, gap: assignment.balanced.gap / rows.n() as f64 }))
+}
+
+fn relabel(found: &mut Fit, labels: Vec<u32>) {
+    found.labels = labels;
     found.report.cluster_sizes.fill(0);
     found.labels.iter().for_each(|l| found.report.cluster_sizes[*l as usize] += 1);
-    Ok(Some(Balanced { moved, gap: assignment.balanced.gap / rows.n() as f64 }))
 }

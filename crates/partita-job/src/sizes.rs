@@ -95,8 +95,11 @@ impl SizeSpec {
         Ok(Some(Prior::Estimated { least: share(least).clamp(floor, equal), most: share(most).max(equal) }))
     }
 
-    /// Labels of the requested sizes, if any were requested.
-    pub(crate) fn assign(&self, model: &Model, rows: &dyn Rows) -> Result<Option<Assignment>> {
+    /// The likeliest labels of the requested sizes, if any were requested.
+    ///
+    /// # Errors
+    /// If the rows are not like those of the model, or cannot have such sizes.
+    pub fn assign(&self, model: &Model, rows: &dyn Rows) -> Result<Option<Assignment>> {
         let (n, k) = (rows.n(), model.k());
         let bounds = match (self.balance, self.limits(n)) {
             (Some(Balance::Exact), _) => Bounds::exact(&model.shares(), n)?,

@@ -9,7 +9,7 @@ use partita_data::synth::gaussian_mixture;
 use partita_data::{Features, write_npy_f32_2d};
 use partita_job::{
     AnyModel, Balance, DataPart, DataSpec, Dataset, Field, FitSpec, Given, JobError, Outputs, PriorSpec,
-    Record, Resources, SizeSpec, continue_model, predict, run,
+    Record, Resources, SizeSpec, continue_fit, continue_model, predict, run,
 };
 use std::sync::Arc;
 
@@ -122,6 +122,42 @@ fn a_model_that_goes_on_keeps_its_options_and_its_numbers() {
     assert_eq!(new.params, old.params);
     let used = &next.linear().unwrap().params;
     assert_eq!((used.restarts, used.epochs), (1, Some(2)));
+}
+
+#[test]
+fn going_on_by_a_specification_keeps_its_options_and_gives_its_sizes() {
+    let dataset = blobs(&[60, 60, 30], 5);
+    let first = fitted(&FitSpec { restarts: 2, ..FitSpec::new(3) }, &dataset);
+    let old = first.model.linear().unwrap();
+    let sizes = SizeSpec { min_size: Some(0.3), ..SizeSpec::default() };
+    let spec = FitSpec { seed: 5, restarts: 4, sizes, ..FitSpec::new(3) };
+    let known: Vec<i32> = first.labels.iter().map(|&label| label as i32).collect();
+    let given = Given { known: Some(known.into()), ..Given::default() };
+    let next = continue_fit(&spec, old, &dataset, &given, &Resources::default(), &Silent).unwrap();
+    assert!(next.cluster_sizes.iter().all(|size| *size >= 45), "{:?}", next.cluster_sizes);
+    let AnyModel::Linear(file) = &next.model else { panic!("a linear model goes on as one") };
+    assert_eq!((file.params.restarts, file.params.epochs, file.params.seed), (4, None, 5));
+    let used = &next.linear().unwrap().params;
+    assert_eq!((used.restarts, used.epochs), (1, Some(1)));
+}
+
+#[test]
+fn rows_that_are_not_used_only_get_labels() {
+    let (rows, _) = gaussian_mixture(&[60, 60], 3, 12.0, 4);
+    let (few, all) = (part(&rows[..3 * 100], 3), part(&rows, 3));
+    let spec = FitSpec { restarts: 2, ..FitSpec::new(2) };
+    let alone = fitted(&spec, &Dataset::new(vec![few]).unwrap());
+    let given = Given { used: Some((0..100).collect()), ..Given::default() };
+    let dataset = Dataset::new(vec![all]).unwrap();
+    let record = run(&spec, &dataset, &given, &Resources::default(), &Silent).unwrap();
+    assert_eq!(bytes(&record.model), bytes(&alone.model));
+    assert_eq!((record.labels.len(), &record.labels[..100]), (120, &alone.labels[..]));
+    assert_eq!(record.cluster_sizes.iter().sum::<usize>(), 120);
+    let outside = Given { used: Some(vec![0, 120].into()), ..Given::default() };
+    assert!(run(&spec, &dataset, &outside, &Resources::default(), &Silent).is_err());
+    let short = Given { weights: Some(vec![1.0; 3].into()), ..given };
+    let error = run(&spec, &dataset, &short, &Resources::default(), &Silent).unwrap_err();
+    assert_eq!(error.field(), Some(Field::Weights));
 }
 
 #[test]

@@ -85,7 +85,14 @@ impl Pictures {
     pub fn pixels_for(&self, shape: ImageShape) -> Result<Cow<'_, Pixels>> {
         match self {
             Self::Files { images, used } => Ok(Cow::Owned(Pixels::load_for(shape, images, used)?)),
-            Self::Memory(pixels) => Ok(Cow::Borrowed(pixels)),
+            Self::Memory(pixels) if pixels.shape() == shape => Ok(Cow::Borrowed(pixels)),
+            Self::Memory(pixels) => {
+                let shown = |[c, h, w]: ImageShape| format!("{c} channels and {h}×{w} pixels");
+                let (found, needed) = (shown(pixels.shape()), shown(shape));
+                let problem =
+                    format!("the images have {found}, but the network takes {needed}; make them so");
+                Err(JobError::refused(Field::Data, problem))
+            }
         }
     }
 }

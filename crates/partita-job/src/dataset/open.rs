@@ -121,6 +121,27 @@ impl Dataset<'static> {
         Ok(Self { parts: Vec::new(), ids, notes, pictures: Some(pictures) })
     }
 
+    /// Images that are in memory: the bytes of each, channel after channel and row after row, and how many channels, rows of
+    /// pixels and pixels of a row each has.
+    ///
+    /// # Errors
+    /// If the bytes are not those of whole images with 1 or 3 channels.
+    #[cfg(feature = "deep")]
+    pub fn of_images(shape: [usize; 3], bytes: Vec<u8>) -> Result<Self> {
+        let len = shape.iter().product::<usize>();
+        if !matches!(shape[0], 1 | 3) || bytes.is_empty() || len == 0 || !bytes.len().is_multiple_of(len) {
+            let problem = format!(
+                "{} bytes are no images of {} channels and {}×{} pixels; give at least one image with 1 or 3 channels",
+                bytes.len(),
+                shape[0],
+                shape[1],
+                shape[2]
+            );
+            return Err(JobError::refused(Field::Data, problem));
+        }
+        Ok(Self::from_pixels(partita_deep::images::Pixels::new(shape, bytes)))
+    }
+
     /// Images that are in memory.
     #[cfg(feature = "deep")]
     pub fn from_pixels(pixels: partita_deep::images::Pixels) -> Self {

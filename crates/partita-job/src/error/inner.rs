@@ -41,7 +41,7 @@ pub(super) fn core_message(error: &partita::Error, spell: &dyn Fn(Field) -> Stri
         Core::Parameter { .. } | Core::Length { .. } | Core::Prior { .. } | Core::LabelOutOfRange { .. }
     );
     match field_of(error).filter(|_| option) {
-        Some(field) => format!("{}: {error}", spell(field)),
+        Some(field) => format!("{}: {error}", spell(field).trim_end_matches('=')),
         None => error.to_string(),
     }
 }

@@ -115,7 +115,7 @@ impl JobError {
         match self {
             Self::Missing { field } => format!("{} is needed", spell(*field)),
             Self::Value { field, value, problem } => {
-                format!("{} {value} {}", spell(*field), spelled(problem, spell))
+                format!("{}{value} {}", before_value(spell(*field)), spelled(problem, spell))
             }
             Self::Idle { field, why } => {
                 format!("{} has no meaning {}", spell(*field), spelled(why, spell))
@@ -161,6 +161,11 @@ impl JobError {
     pub(crate) fn refused(field: impl Into<Option<Field>>, problem: impl Into<String>) -> Self {
         Self::Refused { field: field.into(), problem: problem.into() }
     }
+}
+
+/// A field before its value. A door that spells fields as `name=` has them touch.
+fn before_value(field: String) -> String {
+    if field.ends_with('=') { field } else { field + " " }
 }
 
 impl Kept {
@@ -223,6 +228,10 @@ mod tests {
         assert_eq!(error.message(&flag), "--min-size has no meaning beside --balance; leave it out");
         let python = error.message(&|field| format!("{}=", field.name()));
         assert_eq!(python, "min_size= has no meaning beside balance=; leave it out");
+        let value =
+            JobError::Value { field: Field::MinSize, value: "-1".into(), problem: "is no size".into() };
+        assert_eq!(value.message(&flag), "--min-size -1 is no size");
+        assert_eq!(value.message(&|field| format!("{}=", field.name())), "min_size=-1 is no size");
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub(crate) fn run(
 ) -> Result<Record> {
     let params = options::params(spec, network)?;
     let stages = options::stages(network)?;
-    let device = resources.device.parse::<Processor>()?.device()?;
+    let device = options::parsed::<Processor>(Field::Device, &resources.device)?.device()?;
     let start = network.init_weights.as_deref().map(StateDict::open).transpose()?;
     let pictures = pictures(dataset)?;
     resources.on_threads(|| {

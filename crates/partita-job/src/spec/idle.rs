@@ -61,6 +61,8 @@ pub(super) fn refuse_for_network(spec: &FitSpec, network: &NetworkSpec, resource
         return Err(JobError::refused(Field::Net, problem));
     }
     refuse_for_images(&spec.data, resources)?;
+    let resume = [(Field::Resume, resources.resume && resources.checkpoint.is_none())];
+    JobError::first_idle(&resume, "without a `checkpoint` to go on from; leave it out")?;
     let method = &spec.method;
     let given = [
         (Field::Weights, spec.weights.is_some()),

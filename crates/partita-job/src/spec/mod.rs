@@ -1,5 +1,6 @@
 //! What a fit is asked to do: one serialisable, versioned struct that every front end fills.
 
+mod engine;
 mod file;
 mod idle;
 mod method;
