@@ -132,26 +132,26 @@ impl LinearModel {
 
     /// W and b for raw rows; for rows after their views if a view divides by the norm.
     fn affine<'py>(&self, py: Python<'py>) -> PyResult<Affine<'py>> {
-        let plain = || (self.file.model.weight.clone(), self.file.model.bias.clone());
+        let plain = || (self.file.model.weight().to_vec(), self.file.model.bias().to_vec());
         let (weight, bias) = self.file.model.affine().unwrap_or_else(plain);
         Ok((self.matrix(py, weight)?, bias.into_pyarray(py)))
     }
 
     /// W and b as they are: for rows after their views.
     fn inner<'py>(&self, py: Python<'py>) -> PyResult<Affine<'py>> {
-        let bias = PyArray1::from_slice(py, &self.file.model.bias);
-        Ok((self.matrix(py, self.file.model.weight.clone())?, bias))
+        let bias = PyArray1::from_slice(py, self.file.model.bias());
+        Ok((self.matrix(py, self.file.model.weight().to_vec())?, bias))
     }
 
     /// For each group of features: its width, what is subtracted from it, and whether it is divided by its norm.
     fn views<'py>(&self, py: Python<'py>) -> Vec<Group<'py>> {
         let centre = |c: &[f32]| (!c.is_empty()).then(|| PyArray1::from_slice(py, c));
-        self.file.model.views.iter().map(|v| (v.width, centre(&v.centre), v.normalise)).collect()
+        self.file.model.views().iter().map(|v| (v.width, centre(&v.centre), v.normalise)).collect()
     }
 
     /// The mean training row after the views.
     fn average<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
-        PyArray1::from_slice(py, &self.file.model.average)
+        PyArray1::from_slice(py, self.file.model.average())
     }
 
     /// The prior over the sizes of clusters.
@@ -209,11 +209,11 @@ impl LinearModel {
 
     /// A model of one cluster, which takes everything.
     #[staticmethod]
-    fn of_one_cluster(m: usize) -> Self {
+    fn of_one_cluster(m: usize) -> PyResult<Self> {
         let view = FeatureView { width: m, centre: Vec::new(), normalise: false };
         let (weight, average) = (vec![0.0; m], vec![0.0; m]);
-        let model = Model { views: vec![view], weight, bias: vec![0.0], average, prior: vec![1.0] };
-        Self { file: ModelFile::new(model, Params::new(1)) }
+        let model = Model::new(vec![view], weight, vec![0.0], average, vec![1.0]).map_err(raised)?;
+        Ok(Self { file: ModelFile::new(model, Params::new(1)) })
     }
 
     /// What [`Self::__reduce__`] gave.

@@ -43,6 +43,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Predict(args) => cmd::predict::run(&args),
         Command::Evaluate(args) => cmd::evaluate::run(&args),
         Command::Explain(args) => cmd::explain::run(&args),
+        Command::Export(args) => cmd::export::run(&args),
         Command::Compare(args) => cmd::compare::run(&args),
         Command::ChooseK(args) => cmd::choose_k::run(&args),
         Command::Reproduce(args) => cmd::reproduce::run(&args),

@@ -50,11 +50,11 @@ impl ModelFile {
             let values = Values::F32(values.to_vec());
             file.tensors.insert(name.to_owned(), Tensor { shape, values });
         };
-        tensor("weight", vec![k, m], &model.weight);
-        tensor("bias", vec![k], &model.bias);
-        tensor("average", vec![m], &model.average);
-        tensor("prior", vec![k], &model.prior);
-        for (i, view) in model.views.iter().enumerate().filter(|(_, v)| !v.centre.is_empty()) {
+        tensor("weight", vec![k, m], model.weight());
+        tensor("bias", vec![k], model.bias());
+        tensor("average", vec![m], model.average());
+        tensor("prior", vec![k], model.prior());
+        for (i, view) in model.views().iter().enumerate().filter(|(_, v)| !v.centre.is_empty()) {
             tensor(&format!("centre.{i}"), vec![view.width], &view.centre);
         }
         let record = |v: &FeatureView| ViewRecord {
@@ -62,7 +62,7 @@ impl ModelFile {
             centred: !v.centre.is_empty(),
             normalise: v.normalise,
         };
-        let records: Vec<ViewRecord> = model.views.iter().map(record).collect();
+        let records: Vec<ViewRecord> = model.views().iter().map(record).collect();
         let mut text = |key: &str, value: String| file.metadata.insert(key.to_owned(), value);
         text("format", FORMAT.to_owned());
         text("version", self.version.clone());
@@ -143,11 +143,7 @@ fn model(mut tensors: Tensors, records: Vec<ViewRecord>, k: usize, origin: &Orig
     if k < 2 || m == 0 {
         return Err(origin.corrupt(format!("a model cannot have {k} clusters and {m} features")));
     }
-    let bad = [&weight, &bias, &average, &prior].into_iter().flatten().copied().find(|v| !v.is_finite());
-    match bad {
-        Some(bad) => Err(origin.corrupt(format!("a weight is {bad}"))),
-        None => Ok(Model { views, weight, bias, average, prior }),
-    }
+    Model::new(views, weight, bias, average, prior).map_err(|e| origin.corrupt(e.to_string()))
 }
 
 fn json(path: &Path, value: &impl Serialize) -> Result<String> {
@@ -201,12 +197,12 @@ mod tests {
         let numbers = |part: &Value| -> Vec<f32> { serde_json::from_value(part.clone()).unwrap() };
         let ModelFile { model, params, version } = ModelFile::read(golden("model-1.safetensors")).unwrap();
         let tensors = &json["tensors"];
-        assert_eq!(model.weight, numbers(&tensors["weight"]));
-        assert_eq!(model.bias, numbers(&tensors["bias"]));
-        assert_eq!(model.average, numbers(&tensors["average"]));
-        assert_eq!(model.prior, numbers(&tensors["prior"]));
-        assert_eq!(model.views.len(), 2);
-        for (i, view) in model.views.iter().enumerate() {
+        assert_eq!(model.weight(), numbers(&tensors["weight"]));
+        assert_eq!(model.bias(), numbers(&tensors["bias"]));
+        assert_eq!(model.average(), numbers(&tensors["average"]));
+        assert_eq!(model.prior(), numbers(&tensors["prior"]));
+        assert_eq!(model.views().len(), 2);
+        for (i, view) in model.views().iter().enumerate() {
             assert_eq!((view.width, view.normalise), (2, true));
             assert_eq!(view.centre, numbers(&tensors[format!("centre.{i}")]));
         }

@@ -31,8 +31,8 @@ pub fn to_onnx(model: &Model) -> Vec<u8> {
     let (k, m) = (model.k(), model.m());
     let mut graph = Graph::default();
     // As the engine does it: the centre is subtracted first. Folded into b it would cancel badly far from the origin.
-    let weight = graph.floats("W", &[k, m], &model.weight);
-    let bias = graph.floats("b", &[k], &model.bias);
+    let weight = graph.floats("W", &[k, m], model.weight());
+    let bias = graph.floats("b", &[k], model.bias());
     let viewed = viewed(&mut graph, model);
     let logits = graph.node("Gemm", &[&viewed, &weight, &bias], "logits", &[number_attribute("transB", 1)]);
     graph.node("Softmax", &[&logits], "probabilities", &[number_attribute("axis", 1)]);
@@ -97,11 +97,12 @@ impl Graph {
 
 /// What is done to rows before the weights, view by view.
 fn viewed(graph: &mut Graph, model: &Model) -> String {
-    let mut parts = Vec::with_capacity(model.views.len());
+    let mut parts = Vec::with_capacity(model.views().len());
     let mut start = 0;
-    for (i, view) in model.views.iter().enumerate() {
+    for (i, view) in model.views().iter().enumerate() {
         let end = start + view.width;
-        let mut rows = if model.views.len() == 1 { "X".to_owned() } else { columns(graph, i, (start, end)) };
+        let mut rows =
+            if model.views().len() == 1 { "X".to_owned() } else { columns(graph, i, (start, end)) };
         if !view.centre.is_empty() {
             let centre = graph.floats(&format!("centre{i}"), &[view.width], &view.centre);
             rows = graph.node("Sub", &[&rows, &centre], &format!("centred{i}"), &[]);

@@ -36,6 +36,8 @@ pub enum Command {
     Evaluate(EvaluateArgs),
     /// Show which features put a row into its cluster
     Explain(ExplainArgs),
+    /// Write a model in a format that other programs read
+    Export(ExportArgs),
     /// Run many clustering methods on the same rows and seeds, and tabulate their results
     Compare(CompareArgs),
     /// Find the number of clusters that different parts of the rows agree on
@@ -180,6 +182,16 @@ pub struct EvaluateArgs {
     /// Print one JSON object on standard output
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    /// A model of rows written by `partita fit`
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub model: PathBuf,
+    /// Write the ONNX model here: float32 rows in, the label and the probabilities of each out
+    #[arg(long, short, value_name = "FILE.onnx", value_hint = ValueHint::FilePath)]
+    pub output: PathBuf,
 }
 
 #[derive(Debug, Args)]

@@ -7,6 +7,7 @@ pub mod demo;
 pub mod embed;
 pub mod evaluate;
 pub mod explain;
+pub mod export;
 pub mod fit;
 pub mod predict;
 pub mod reproduce;

@@ -166,3 +166,17 @@ fn the_demo_draws_a_png() {
     assert!(text.contains("1797 rows") && text.contains("ACC 0.") && text.contains("picture.png"), "{text}");
     assert!(lab.read("picture.png").starts_with(b"\x89PNG\r\n"));
 }
+
+#[test]
+fn a_model_is_exported_for_other_programs() {
+    let lab = Lab::with_digits();
+    lab.succeed("fit x.npy -k 3 --restarts 1 --epochs 1 -o m.safetensors");
+    assert!(lab.succeed("export m.safetensors -o m.onnx").contains("m.onnx"));
+    let bytes = lab.read("m.onnx");
+    for word in ["partita", "Gemm", "Softmax", "probabilities"] {
+        assert!(bytes.windows(word.len()).any(|part| part == word.as_bytes()), "{word}");
+    }
+    lab.refused(3, "export m.safetensors -o m.pb", &["m.pb", ".onnx"]);
+    lab.refused(3, "export x.npy -o n.onnx", &["x.npy"]);
+    lab.refused(5, "export m.safetensors -o nowhere/m.onnx", &["nowhere"]);
+}

@@ -59,7 +59,7 @@ pub fn portraits(
         tally.add(start, labels, &standings);
     }
     rows.release();
-    let norm = model.weight.iter().map(|w| f64::from(*w).powi(2)).sum::<f64>().sqrt();
+    let norm = model.weight().iter().map(|w| f64::from(*w).powi(2)).sum::<f64>().sqrt();
     let mut portraits = tally.finish(Some(norm));
     for portrait in portraits.iter_mut().filter(|portrait| portrait.size > 0) {
         portrait.features = pass.means.defining(portrait.cluster, portrait.size, options.features);
@@ -79,7 +79,7 @@ struct Pass<'a> {
 
 impl<'a> Pass<'a> {
     fn new(model: &'a Model, rows: &'a dyn Rows) -> Self {
-        let sparse = rows.sparse().filter(|_| model.views.len() == 1);
+        let sparse = rows.sparse().filter(|_| model.views().len() == 1);
         Self { model, rows, sparse, means: Means::new(model), block: Vec::new() }
     }
 

@@ -32,7 +32,7 @@ impl<'a> Means<'a> {
         self.each(labels, |sum, i| {
             let mut row = &block[i * model.m()..(i + 1) * model.m()];
             let mut values = &mut sum.values[..];
-            for view in &model.views {
+            for view in model.views() {
                 let (part, rest) = row.split_at(view.width);
                 let (sums, others) = values.split_at_mut(view.width);
                 (row, values) = (rest, others);
@@ -47,7 +47,7 @@ impl<'a> Means<'a> {
 
     /// Add the rows of `sparse` from `start` on, for a model of one view.
     pub fn add_sparse(&mut self, sparse: &Csr<'_>, start: usize, labels: &[u32]) {
-        let view = &self.model.views[0];
+        let view = &self.model.views()[0];
         let centre: f64 = view.centre.iter().map(|c| f64::from(*c).powi(2)).sum();
         self.each(labels, |sum, i| {
             let row = sparse.row(start + i).map(|(f, x)| (f, f64::from(x)));
@@ -79,12 +79,12 @@ impl<'a> Means<'a> {
         let (k, m) = (self.model.k(), self.model.m());
         let sum = &self.clusters[cluster];
         // Sparse rows have one view, the first.
-        let centre = &self.model.views[0].centre;
-        let weight = |c: usize, f: usize| f64::from(self.model.weight[c * m + f]);
+        let centre = &self.model.views()[0].centre;
+        let weight = |c: usize, f: usize| f64::from(self.model.weight()[c * m + f]);
         let value = |f: usize| {
             let others: f64 = (0..k).filter(|&c| c != cluster).map(|c| weight(c, f)).sum();
             let total = sum.values[f] - sum.factors * centre_at(centre, f);
-            let apart = total / size as f64 - f64::from(self.model.average[f]);
+            let apart = total / size as f64 - f64::from(self.model.average()[f]);
             (weight(cluster, f) - others / (k - 1) as f64) * apart
         };
         let mut all: Vec<DefiningFeature> =

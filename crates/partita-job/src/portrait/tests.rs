@@ -69,7 +69,7 @@ fn the_nearest_cluster_is_the_most_frequent_runner_up() {
     let (model, rows) = (model(&[(8, true, false)]), rows(400, 8));
     let labels = labels(&model, &rows);
     let logits = model.logits_all(&rows.view()).unwrap();
-    let norm = model.weight.iter().map(|w| f64::from(*w).powi(2)).sum::<f64>().sqrt();
+    let norm = model.weight().iter().map(|w| f64::from(*w).powi(2)).sum::<f64>().sqrt();
     for portrait in of(&model, &rows, &labels, &ALL) {
         let nearest = portrait.nearest.unwrap();
         let with = |j: usize| portrait.typical.iter().filter(move |e| e.runner_up == j);
@@ -100,9 +100,9 @@ fn defining_features_sum_to_what_the_cluster_gains_over_the_average_row() {
     let lead = |z: &[f64], c: usize| z[c] - (0..4).filter(|&j| j != c).map(|j| z[j]).sum::<f64>() / 3.0;
     let at_average: Vec<f64> = (0..4)
         .map(|c| {
-            let w = &model.weight[c * 8..(c + 1) * 8];
-            f64::from(model.bias[c])
-                + w.iter().zip(&model.average).map(|(w, a)| f64::from(w * a)).sum::<f64>()
+            let w = &model.weight()[c * 8..(c + 1) * 8];
+            f64::from(model.bias()[c])
+                + w.iter().zip(model.average()).map(|(w, a)| f64::from(w * a)).sum::<f64>()
         })
         .collect();
     for portrait in of(&model, &rows, &labels, &ALL) {

@@ -281,8 +281,8 @@ fn loss(model: &Model, rows: &dyn Rows) -> Result<f64> {
     let n = proba.nrows() as f64;
     let mean: Vec<f64> =
         proba.columns().into_iter().map(|c| c.iter().map(|&p| f64::from(p)).sum::<f64>() / n).collect();
-    let terms = mean.iter().zip(&model.prior).map(|(m, &u)| xlnx(*m) - m * f64::from(u).ln());
-    let most: f64 = model.prior.iter().map(|&u| -xlnx(f64::from(u))).sum();
+    let terms = mean.iter().zip(model.prior()).map(|(m, &u)| xlnx(*m) - m * f64::from(u).ln());
+    let most: f64 = model.prior().iter().map(|&u| -xlnx(f64::from(u))).sum();
     let doubt = metrics::mean_entropy(proba.as_slice().expect("predicted row after row"), model.k());
     Ok((doubt + terms.sum::<f64>()) / most)
 }

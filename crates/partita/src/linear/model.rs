@@ -17,15 +17,15 @@ const BLOCK: usize = 128;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Model {
     /// What is done to a raw row before W: one view for each feature file.
-    pub views: Vec<FeatureView>,
+    pub(super) views: Vec<FeatureView>,
     /// W, row-major `[k, m]`.
-    pub weight: Vec<f32>,
+    pub(super) weight: Vec<f32>,
     /// b, `[k]`.
-    pub bias: Vec<f32>,
+    pub(super) bias: Vec<f32>,
     /// The mean training row after the views, `[m]`: what explanations are relative to.
-    pub average: Vec<f32>,
+    pub(super) average: Vec<f32>,
     /// The prior over the sizes of clusters, `[k]`.
-    pub prior: Vec<f32>,
+    pub(super) prior: Vec<f32>,
 }
 
 /// Space for one block of rows, used again for the next.
@@ -118,6 +118,65 @@ pub struct Explanation {
 }
 
 impl Model {
+    /// A model of raw rows: W `[k, m]`, b `[k]`, the mean training row after the views `[m]` and the prior `[k]`, where m is the sum of the
+    /// widths of the views.
+    ///
+    /// # Errors
+    /// If the lengths do not fit together, if there is no cluster or no feature, or if a number is not finite.
+    pub fn new(
+        views: Vec<FeatureView>,
+        weight: Vec<f32>,
+        bias: Vec<f32>,
+        average: Vec<f32>,
+        prior: Vec<f32>,
+    ) -> Result<Self> {
+        let model = Self { views, weight, bias, average, prior };
+        let (k, m) = (model.k(), model.m());
+        if k == 0 || m == 0 {
+            return Err(Error::Empty { rows: k, columns: m });
+        }
+        let centres = model.views.iter().map(|v| (v.centre.len(), v.width)).filter(|(found, _)| *found > 0);
+        let lengths = [(model.weight.len(), k * m), (model.average.len(), m), (model.prior.len(), k)];
+        if let Some((found, expected)) = lengths.into_iter().chain(centres).find(|(a, b)| a != b) {
+            return Err(Error::Length { what: "a part of the model", found, expected });
+        }
+        let numbers = [&model.weight, &model.bias, &model.average, &model.prior];
+        let bad = numbers.into_iter().flatten().copied().find(|v| !v.is_finite());
+        match bad {
+            Some(bad) => Err(Error::Parameter {
+                name: "a number of the model",
+                value: bad.to_string(),
+                must: "finite",
+            }),
+            None => Ok(model),
+        }
+    }
+
+    /// What is done to a raw row before W: one view for each feature file.
+    pub fn views(&self) -> &[FeatureView] {
+        &self.views
+    }
+
+    /// W, row-major `[k, m]`.
+    pub fn weight(&self) -> &[f32] {
+        &self.weight
+    }
+
+    /// b, `[k]`.
+    pub fn bias(&self) -> &[f32] {
+        &self.bias
+    }
+
+    /// The mean training row after the views, `[m]`: what explanations are relative to.
+    pub fn average(&self) -> &[f32] {
+        &self.average
+    }
+
+    /// The prior over the sizes of clusters, `[k]`; [`Model::shares`] is the same in double precision.
+    pub fn prior(&self) -> &[f32] {
+        &self.prior
+    }
+
     /// Number of clusters.
     pub fn k(&self) -> usize {
         self.bias.len()

@@ -1,5 +1,7 @@
 //! Training as state: kept, resumed, split and joined to the same bits; and progress that grows once.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
 use ndarray::Array2;
 use partita::linear::{
     Fit, FitState, Fitting, GROUP, Input, Loss, Optimiser, Params, Plan, Prior, Refresh, Source, TrainState,
