@@ -136,7 +136,7 @@ def compare(
     prepare, n_jobs, verbose
         As in :class:`partita.EntropyClustering`.
     dims : int, "full" or None
-        Numbers of a row for every method; each method's own by default.
+        Dimensions for every method; each method's own by default.
 
     Returns
     -------

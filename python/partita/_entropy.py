@@ -412,7 +412,9 @@ class EntropyClustering(Clusterer):
         x = self._matrix(X, reset=False)
         return explain(self, x, row, top, feature_names)
 
-    def portraits(self, X: Any, *, examples: int = 10, top: int = 10, bins: int = 20, feature_names: Any = None) -> list[Portrait]:
+    def portraits(
+        self, X: Any, *, examples: int = 10, top: int = 10, bins: int = 20, feature_names: Any = None
+    ) -> list[Portrait]:
         """Describe every cluster: its size, how sure the model is of its rows, which rows show it best, what sets it apart.
 
         Parameters

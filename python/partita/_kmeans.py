@@ -30,7 +30,7 @@ class KMeans(Rival):
         What is done to rows first, as in :class:`partita.EntropyClustering`. By default ``"centre"``, which changes no distance;
         ``"none"`` if ``spherical``, whose angles are those at the origin.
     dims : int, "auto" or "full", default="auto"
-        Numbers of a row: all features of dense rows, 128 mildly whitened principal components of sparse ones; or how many.
+        Dimensions: all features of dense rows, 128 mildly whitened principal components of sparse ones; or how many.
     random_state : int, RandomState instance or None, default=0
         Seed of all random choices.
     n_jobs : int, optional

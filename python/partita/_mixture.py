@@ -32,7 +32,7 @@ class GaussianMixture(SoftRival):
     random_state, n_jobs, verbose
         As in :class:`partita.KMeans`.
     dims : int, "auto" or "full", default="auto"
-        Numbers of a row: at most 128 principal components, all features, or how many.
+        Dimensions: at most 128 principal components, all features, or how many.
 
     Attributes
     ----------

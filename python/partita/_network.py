@@ -320,8 +320,8 @@ def _images(x: Any) -> Any:
         images = images[..., None]
     if images.ndim != 4 or 0 in images.shape or images.shape[3] not in (1, 3):
         raise ValueError(
-            f"X has the shape {np.shape(x)}; images have the shape (n_images, height, width), or (n_images, height, width, channels) "
-            "with 1 or 3 channels. Or give paths of files and folders."
+            f"X has the shape {np.shape(x)}; images have the shape (n_images, height, width), or (n_images, height, width, "
+            "channels) with 1 or 3 channels. Or give paths of files and folders."
         )
     return np.ascontiguousarray(_bytes(images).transpose(0, 3, 1, 2))
 

@@ -8,7 +8,6 @@ import os
 import re
 import subprocess
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -131,7 +130,9 @@ def sizes(case, rng, directory):
         case.option("--balance", "exact", ("sizes", "balance", "exact"), balance="exact")
     free = "balance" not in case.arguments
     if given(rng, 0.3, free):
-        least = float(rng.choice([round(rng.uniform(0.2, 0.9) / case.k, 2), rng.integers(1, n // case.k), n], p=[0.5, 0.45, 0.05]))
+        least = float(
+            rng.choice([round(rng.uniform(0.2, 0.9) / case.k, 2), rng.integers(1, n // case.k), n], p=[0.5, 0.45, 0.05])
+        )
         case.option("--min-size", least, ("sizes", "min_size", least), min_size=least)
     if given(rng, 0.3, free):
         most = float(rng.choice([round(rng.uniform(1.1, 1.9) / case.k, 2), n // case.k + rng.integers(2, 20), 1000]))
@@ -276,7 +277,9 @@ def test_every_door_gives_the_same_bytes_or_the_same_refusal(number, tmp_path, c
     case = make(np.random.default_rng([15, number]), tmp_path)
     if case.like:
         groups = case.arguments.get("groups")
-        EntropyClustering(case.k, n_init=1, epochs=2, random_state=3, groups=groups).fit(case.x).save(tmp_path / "old.safetensors")
+        EntropyClustering(case.k, n_init=1, epochs=2, random_state=3, groups=groups).fit(case.x).save(
+            tmp_path / "old.safetensors"
+        )
         case.option("--like", "old.safetensors", ("like", "old.safetensors"))
     answers = all_doors(case, tmp_path, command, library)
     package = answers.pop("package")
@@ -305,7 +308,9 @@ def test_limits_are_those_of_the_command(options, n, tmp_path, command):
     x = np.random.default_rng(0).normal(size=(n, 3)).astype(np.float32)
     np.save(tmp_path / "x.npy", x)
     flags = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
-    done = of_process(tmp_path, [command, "fit", "x.npy", "-k", 7, *flags, "-o", "model.safetensors", "--labels-out", "labels.npy"])
+    done = of_process(
+        tmp_path, [command, "fit", "x.npy", "-k", 7, *flags, "-o", "model.safetensors", "--labels-out", "labels.npy"]
+    )
     model = EntropyClustering(7, **options).fit(x)
     assert done.labels == model.labels_.tolist() and model.cluster_sizes_.min() >= (7 if n == 50 else 0)
     model.save(tmp_path / "python.safetensors")

@@ -61,10 +61,19 @@ def test_a_fit_tells_what_it_did(images):
     ("flags", "options"),
     [
         ([], {}),
-        (["--augment", "flip,rotate:10", "--loss", "mi", "--seed", "3"], {"augment": "flip,rotate:10", "loss": "mi", "random_state": 3}),
+        (
+            ["--augment", "flip,rotate:10", "--loss", "mi", "--seed", "3"],
+            {"augment": "flip,rotate:10", "loss": "mi", "random_state": 3},
+        ),
         (["--iic", "2", "--over", "12", "--augment", "flip"], {"iic": 2, "over": 12, "augment": "flip"}),
-        (["--vat", "1", "--vat-length", "0.5", "--warm-up", "1", "--lambda", "10"], {"vat": 1, "vat_length": 0.5, "warm_up": 1, "lam": 10}),
-        (["--net", "linear", "--learning-rate", "0.01", "--head-rate", "0.02"], {"net": "linear", "learning_rate": 0.01, "head_rate": 0.02}),
+        (
+            ["--vat", "1", "--vat-length", "0.5", "--warm-up", "1", "--lambda", "10"],
+            {"vat": 1, "vat_length": 0.5, "warm_up": 1, "lam": 10},
+        ),
+        (
+            ["--net", "linear", "--learning-rate", "0.01", "--head-rate", "0.02"],
+            {"net": "linear", "learning_rate": 0.01, "head_rate": 0.02},
+        ),
     ],
 )
 def test_networks_are_those_of_the_command(command, images, tmp_path, flags, options):
