@@ -19,6 +19,7 @@ enum Images<'py> {
 }
 
 /// Images that other threads can work on.
+#[cfg_attr(not(feature = "deep"), expect(dead_code, reason = "a build without networks opens no images"))]
 enum Source {
     Pixels([usize; 3], Vec<u8>),
     Paths(Vec<PathBuf>),
@@ -48,7 +49,6 @@ impl Source {
 
     #[cfg(not(feature = "deep"))]
     fn open(self, _skip_bad: bool, _resources: &Resources) -> partita_job::Result<Dataset<'static>> {
-        let (Self::Pixels(..) | Self::Paths(_)) = self;
         let problem = "this build of partita has no networks; build it with them: \
                        pip install ./python --config-settings build-args=\"--features deep\"";
         Err(partita_job::JobError::Refused { field: None, problem: problem.to_owned() })
