@@ -265,7 +265,7 @@ fn a_network_is_trained_again_from_its_specification() {
     lab.npy("x.npy", &[0.0, 1.0, 2.0, 3.0], 2);
     lab.refused(3, "fit x.npy --spec rows.json --vat 3", &["--net"]);
     lab.refused(3, "fit x.npy --spec rows.json --backbone-out w.safetensors", &["--net"]);
-    lab.refused(3, "fit x.npy --spec rows.json --checkpoint c.safetensors", &["--checkpoint", "--net"]);
+    lab.refused(3, "fit x.npy --spec rows.json --metrics m.jsonl", &["--metrics", "--net"]);
     lab.write("bad.json", r#"{ "k": 2, "network": { "net": "vgg9" } }"#);
     lab.refused(3, "fit d-images-idx3-ubyte --spec bad.json", &["vgg9", "mobilenetv2"]);
 }
