@@ -105,7 +105,7 @@ fn an_unwritable_directory_is_an_error() {
 fn child(shell: &str, test: &str, directory: &Path) -> std::process::Child {
     let program = std::env::current_exe().unwrap();
     std::process::Command::new("sh")
-        .args(["-c", &format!("{shell} exec \"$0\" --exact {test} --ignored --nocapture")])
+        .args(["-c", &format!("{shell} exec \"$0\" --exact write::{test} --ignored --nocapture")])
         .arg(program)
         .env("PARTITA_TEST_DIRECTORY", directory)
         .stdout(std::process::Stdio::null())
@@ -120,7 +120,7 @@ fn a_full_disk_keeps_the_old_file() {
     std::fs::write(directory.path().join("x.npy"), "old").unwrap();
     let status = child("trap '' XFSZ; ulimit -f 256;", "write_too_much", directory.path()).wait().unwrap();
     assert!(status.success());
-    assert_eq!(names(directory.path()), ["x.npy"]);
+    assert_eq!(names(directory.path()), ["started", "x.npy"]);
     assert_eq!(std::fs::read(directory.path().join("x.npy")).unwrap(), b"old");
 }
 
@@ -128,6 +128,7 @@ fn a_full_disk_keeps_the_old_file() {
 #[ignore = "runs only as the child of a_full_disk_keeps_the_old_file"]
 fn write_too_much() {
     let Ok(directory) = std::env::var("PARTITA_TEST_DIRECTORY") else { return };
+    std::fs::write(Path::new(&directory).join("started"), "").unwrap();
     let error = write_npy_f32_2d(Path::new(&directory).join("x.npy"), &[1.0; 1_000_000], 10).unwrap_err();
     assert!(matches!(error, DataError::Write { .. }), "{error}");
     assert!(error.to_string().contains("x.npy"), "{error}");
@@ -140,6 +141,7 @@ fn killing_a_writer_leaves_nothing() {
     let mut writer = child("", "write_forever", directory.path());
     let started = directory.path().join("started");
     while !started.exists() {
+        assert!(writer.try_wait().unwrap().is_none(), "the writer ended before it began");
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     writer.kill().unwrap();
