@@ -177,7 +177,7 @@ WRONG = {
 WRONG_FOR_NETWORKS = {
     "net": ({"net": "x"}, "^net=x: there is no network"),
     "size": ({"size": 9}, "size= has no meaning for images in memory"),
-    "augment": ({"augment": "x"}, "^augment=x: `x` is no change of images"),
+    "augment": ({"augment": "x"}, "^augment=x: `x` is not a known change of images"),
     "pairs": ({"pairs": 1, "iic": 2}, "pairs= has no meaning beside iic="),
     "vat": ({"vat": 1, "iic": 2}, "vat= has no meaning beside iic="),
     "vat_length": ({"vat_length": 1, "vat": 0}, "vat_length= has no meaning where the weight of vat= is 0"),

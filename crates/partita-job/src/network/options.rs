@@ -80,6 +80,6 @@ mod tests {
         assert_eq!(none.field(), Some(Field::Net));
         let network = NetworkSpec { augment: "twist".into(), ..NetworkSpec::new("mlp") };
         let error = params(&FitSpec::new(10), &network).unwrap_err();
-        assert!(error.to_string().starts_with("`augment` twist: `twist` is no change"), "{error}");
+        assert!(error.to_string().starts_with("`augment` twist: `twist` is not a known change"), "{error}");
     }
 }
