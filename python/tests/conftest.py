@@ -35,7 +35,7 @@ def command():
 
 @pytest.fixture(scope="session")
 def library(command):
-    """A program that runs jobs by the library alone: the example of partita-job, built beside the command."""
+    """A program that runs jobs with the Rust library alone: the example of partita-job, built beside the command."""
     path = Path(command).resolve().parent / "examples" / "job"
     if not path.is_file():
         pytest.skip("the example is not built: cargo build -p partita-job --example job")

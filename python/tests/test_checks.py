@@ -4,7 +4,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import partita
 
-# Four clusters: some of the checks know four different rows and labels from 0 to 3.
+# Four clusters: some of the checks use four different rows and labels from 0 to 3.
 ESTIMATORS = [
     partita.EntropyClustering(4, n_init=1),
     partita.MaxMarginClustering(4, n_init=1),

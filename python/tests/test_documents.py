@@ -1,4 +1,4 @@
-"""What is promised in documents runs: the notebook, the README, the stubs."""
+"""What the documents promise works: the notebook, the README, the stubs."""
 
 import doctest
 import pkgutil

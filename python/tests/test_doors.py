@@ -1,4 +1,4 @@
-"""The three doors: the same specification through the command, its JSON, this package and the library gives the same bytes.
+"""The three doors: the same specification gives the same bytes through the command, its JSON, this package and the library.
 
 Cases are random but the same every time; PARTITA_DOORS=200 runs more of them.
 """
@@ -17,7 +17,7 @@ from sklearn.utils._param_validation import InvalidParameterError
 from partita import EntropyClustering, _native
 
 CASES = int(os.environ.get("PARTITA_DOORS", "25"))
-# The command's own parser refused what was typed; its words are clap's.
+# Exit code when the command's parser (clap) refuses the arguments; the message is then clap's own.
 TYPED_WRONGLY = 2
 
 
@@ -47,12 +47,12 @@ class Case:
 
 
 def given(rng, share, has_meaning=True):
-    """Whether an option is given: now and then where it has no meaning, so that refusals are compared too."""
+    """Whether to give an option. Now and then one is given where it has no meaning, so that refusals are compared too."""
     return rng.random() < (share if has_meaning else 0.03)
 
 
 def rows(rng, k):
-    """Clusters of unlike sizes, some far apart and some not."""
+    """Clusters of different sizes, some far apart and some not."""
     sizes = rng.integers(12, 150 // k, size=k)
     m = int(rng.integers(3, 9))
     centres = rng.normal(size=(k, m)) * rng.uniform(1, 6)
@@ -206,7 +206,7 @@ def training(case, rng, directory):
 
 
 def plain(text):
-    """A message without the spelling of any door."""
+    """A message without the spelling that is specific to a door."""
     arguments = {ours: name for name, ours in _native.fields()}
     text = re.sub(r"\b([a-z_]+)=", lambda found: f"{arguments.get(found[1], found[1])} ", text)
     text = re.sub(r"--([a-z-]+)", lambda found: found[1].replace("-", "_"), text)
@@ -217,7 +217,7 @@ def plain(text):
 
 @dataclass
 class Answer:
-    """What a door said: a model and labels, or a refusal."""
+    """What a door answered: a model and labels, or a refusal."""
 
     model: bytes = b""
     labels: list = field(default_factory=list)
@@ -304,7 +304,7 @@ def test_the_cases_are_of_all_kinds(tmp_path):
 
 @pytest.mark.parametrize(("options", "n"), [({"min_size": 0.14}, 50), ({"max_size": 1000}, 90)])
 def test_limits_are_those_of_the_command(options, n, tmp_path, command):
-    """Once 0.14 of 50 rows were 8 rows here and 7 there, and more rows than there are was no limit there and an error here."""
+    """Once, 0.14 of 50 rows meant 8 rows here and 7 in the command, and a limit above all rows was refused here only."""
     x = np.random.default_rng(0).normal(size=(n, 3)).astype(np.float32)
     np.save(tmp_path / "x.npy", x)
     flags = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]

@@ -156,7 +156,7 @@ def test_known_labels_win_over_the_numbers_of_the_last_model(again, few):
     known = np.where(np.arange(180) % 6 == 0, wanted, -1) if few else wanted
     getattr(model, again)(x, known)
     assert np.mean(model.labels_ == wanted) > 0.98
-    # Where nothing is known the numbers stay.
+    # If nothing is known, the cluster numbers stay the same.
     getattr(model, again)(x, np.full(180, -1))
     assert np.mean(model.labels_ == wanted) > 0.98
 

@@ -1,4 +1,4 @@
-"""Wrong inputs raise the exceptions that scikit-learn's users know, with the same words."""
+"""Wrong inputs raise the exceptions that scikit-learn's users know, with the same wording."""
 
 import numpy as np
 import pytest
@@ -143,7 +143,7 @@ def test_pseudo_labels_refuse_what_they_cannot_use(arguments, words):
         pseudo_labels(**arguments)
 
 
-# For each field of a specification a call that is wrong about it: what is given, and how the message calls it.
+# For each field of a specification, a call that gets it wrong: the arguments, and the name that the message uses.
 WRONG = {
     "data": ({"X": np.full((50, 4), np.nan)}, "Input X contains NaN"),
     "k": ({"n_clusters": 0}, "'n_clusters' parameter"),
@@ -196,7 +196,7 @@ WRONG_FOR_NETWORKS = {
     "device": ({"device": "x"}, "'device' parameter"),
     "metrics": ({"metrics": "m.txt"}, "m.txt.*jsonl"),
 }
-# Files are Python's own business, and so is the truth, which no fit sees.
+# Fields that the package does not use: Python handles files itself, and no fit sees the truth.
 NOT_FOR_PYTHON = {"array", "columns", "id_column", "truth"}
 
 

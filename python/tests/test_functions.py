@@ -1,4 +1,4 @@
-"""Functions beside the estimators, against scikit-learn, scipy and their own definitions."""
+"""The functions besides the estimators, compared with scikit-learn, scipy and their own definitions."""
 
 import numpy as np
 import pytest
@@ -159,7 +159,7 @@ def test_the_path_ends_at_the_widest_margin():
 
 
 def test_k_is_chosen_where_parts_agree():
-    # At equal distances, so that no two of the groups belong together.
+    # The groups are at equal distances, so that no two of them belong together.
     x = np.random.default_rng(0).normal(size=(300, 4)) + np.repeat(9 * np.eye(3, 4), 100, axis=0)
     choice = choose_k(x, range(2, 6), n_init=2)
     assert choice.n_clusters == 3 and 3 in choice.plausible

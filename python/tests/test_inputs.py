@@ -1,4 +1,4 @@
-"""Every kind of input gives what the same numbers give as a float32 array."""
+"""Every kind of input gives the same result as a float32 array of the same numbers."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def same(x, reference):
     return model
 
 
-# The digits are whole numbers up to 16, which every type holds.
+# The digits are whole numbers up to 16, which every type can hold.
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.uint8, np.int64, ">f4", ">f8", bool])
 def test_types_of_numbers(reference, dtype):
     if dtype is bool:
@@ -105,7 +105,7 @@ def test_torch(reference):
 
 
 class Capsule:
-    """Numbers that only DLPack shows."""
+    """Numbers that can be read through DLPack only."""
 
     def __init__(self, x):
         self.x = x
@@ -118,7 +118,7 @@ class Capsule:
 
 
 class Convertible:
-    """Numbers that only `__array__` shows."""
+    """Numbers that can be read through `__array__` only."""
 
     def __init__(self, x):
         self.x = x

@@ -21,7 +21,7 @@ def test_a_pipeline_ends_or_goes_on_with_it(digits, estimator):
     ends = make_pipeline(StandardScaler(), estimator(10)).fit(x)
     assert len(np.unique(ends.predict(x))) > 1
     goes_on = make_pipeline(estimator(10), LogisticRegression(C=0.1, max_iter=2000))
-    # Known labels would reach the clustering too, so that the classifier is fitted on what it gives.
+    # In a pipeline the labels would reach the clustering too, so the classifier is fitted on its output instead.
     features = estimator(10).fit_transform(x)
     assert goes_on.steps[1][1].fit(features, y).score(features, y) > 0.5
 

@@ -1,4 +1,4 @@
-"""Networks on tiny images: the same bits as the command's, arrays and files, checkpoints, Ctrl-C."""
+"""Networks on tiny images: the same bits as the command gives, arrays and files, checkpoints, Ctrl-C."""
 
 import os
 import pickle

@@ -21,7 +21,7 @@ def rows(n=2000):
 
 
 def test_other_threads_run_during_a_fit():
-    """Another thread counts while a fit is under way; with the lock held it could not."""
+    """Another thread counts while a fit runs; if the lock were held, it could not."""
     counted, done = [0], threading.Event()
 
     def count():
@@ -81,7 +81,7 @@ def test_ctrl_c_stops_a_fit_and_leaves_the_old_one():
 
 
 def endless(name):
-    """A call that would run for long in one go."""
+    """A call that would run for a long time without a break."""
     rng = np.random.default_rng(0)
     many, wide = rng.normal(size=(50_000, 20)), rng.normal(size=(1500, 1000))
     return {

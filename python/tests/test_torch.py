@@ -1,4 +1,4 @@
-"""The PyTorch loss is the engine's."""
+"""The PyTorch loss equals the engine's."""
 
 import numpy as np
 import pytest
@@ -116,7 +116,7 @@ def test_a_batch_of_known_rows_may_lack_a_class():
     known = np.zeros(64, dtype=np.int32)
     value, gradient = engine(logits, prior.tolist(), 10.0, known=known)
     z = torch.tensor(logits, requires_grad=True)
-    # The type of known labels is that of numpy's, not PyTorch's own.
+    # The known labels have numpy's type here, not PyTorch's default.
     loss = EntropyClusteringLoss(10.0, prior)(z, torch.as_tensor(known))
     loss.backward()
     assert np.isfinite(value) and abs(loss.item() - value) < 1e-6 * abs(value)

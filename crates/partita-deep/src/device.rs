@@ -1,4 +1,4 @@
-//! Where tensors live and are computed.
+//! The device on which tensors are stored and computed.
 
 use crate::error::{DeepError, Result};
 pub use burn::tensor::Device;
@@ -38,7 +38,7 @@ impl Processor {
             Self::Wgpu => Ok(Device::wgpu(Default::default())),
             #[cfg(feature = "cuda")]
             Self::Cuda => Ok(Device::cuda(0)),
-            #[allow(unreachable_patterns)] // With all features every processor has its line above.
+            #[allow(unreachable_patterns)] // With all features, every processor has its arm above.
             other => {
                 let name = if other == Self::Wgpu { "wgpu" } else { "cuda" };
                 Err(DeepError::Device(format!(
@@ -49,7 +49,7 @@ impl Processor {
     }
 }
 
-/// The device of the tests that any device must pass: `PARTITA_DEVICE=wgpu cargo test -p partita-deep --features wgpu`.
+/// The device for tests that must pass on any device: `PARTITA_DEVICE=wgpu cargo test -p partita-deep --features wgpu`.
 #[cfg(test)]
 pub(crate) fn tested() -> Device {
     let name = std::env::var("PARTITA_DEVICE").unwrap_or_else(|_| "cpu".into());

@@ -9,26 +9,26 @@ use partita::report::{Flow, Observer, Progress, StopReason};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Pixels of 0 to 255 to numbers that a network was trained on: (x/255 − mean)/deviation of every channel.
+/// Turns pixels from 0 to 255 into the numbers that a network expects: (x/255 − mean)/deviation for every channel.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Normalise {
-    /// What is subtracted.
+    /// Subtracted from each channel.
     pub mean: [f32; 3],
-    /// What is divided by.
+    /// Each channel is divided by this.
     pub deviation: [f32; 3],
 }
 
 impl Normalise {
-    /// As torchvision's networks want it.
+    /// As torchvision's networks expect it.
     pub const IMAGENET: Self = Self { mean: [0.485, 0.456, 0.406], deviation: [0.229, 0.224, 0.225] };
-    /// As EfficientNet-Lite wants it: (x − 127)/128.
+    /// As EfficientNet-Lite expects it: (x − 127)/128.
     pub const LITE: Self = Self { mean: [127.0 / 255.0; 3], deviation: [128.0 / 255.0; 3] };
 
-    /// From 0 to 1.
+    /// Values from 0 to 1.
     pub const PLAIN: Self = Self { mean: [0.0; 3], deviation: [1.0; 3] };
 
-    /// What the usual weights of a network want: those of large networks come from ImageNet, those of small ones from
-    /// training here.
+    /// What the usual weights of a network expect: large networks have weights from ImageNet, small ones are trained
+    /// here.
     pub fn of(net: Net) -> Self {
         match net {
             Net::Linear | Net::Mlp | Net::Vgg4 | Net::Resnet18Cifar => Self::PLAIN,
@@ -37,7 +37,7 @@ impl Normalise {
         }
     }
 
-    /// The numbers of an image, channel after channel, at the end of `out`.
+    /// Append the numbers of an image to `out`, channel after channel.
     pub fn append(&self, image: &Image, out: &mut Vec<f32>) {
         for (c, plane) in image.pixels.chunks_exact(image.height * image.width).enumerate() {
             let (scale, shift) = self.line(c);
@@ -45,7 +45,7 @@ impl Normalise {
         }
     }
 
-    /// The same of values from 0 to 255 that are no longer whole, `plane` of them a channel.
+    /// The same for values from 0 to 255 that are no longer whole numbers, with `plane` values per channel.
     pub(crate) fn of_values(&self, values: &[f32], plane: usize) -> Vec<f32> {
         let planes = values.chunks_exact(plane).enumerate();
         let normalised = planes.flat_map(|(c, values)| {
@@ -55,7 +55,7 @@ impl Normalise {
         normalised.collect()
     }
 
-    /// Scale and shift of a channel.
+    /// The scale and shift of a channel.
     fn line(&self, c: usize) -> (f32, f32) {
         (1.0 / (255.0 * self.deviation[c]), -self.mean[c] / self.deviation[c])
     }
@@ -71,11 +71,11 @@ pub struct Embedder {
     device: Device,
 }
 
-/// Images of a batch: small, because a batch's maps should stay near the processor.
+/// Images per batch: few, because the maps of a batch should stay in the processor's cache.
 const BATCH: usize = 32;
 
 impl Embedder {
-    /// Features by `backbone`, which is a `net`, of images resized to `size`.
+    /// Features of images resized to `size`, made by `backbone`, which is a network of kind `net`.
     pub fn new(backbone: Backbone, net: Net, size: usize, device: Device) -> Self {
         Self {
             backbone,
@@ -91,9 +91,9 @@ impl Embedder {
         self.features
     }
 
-    /// Features of the images whose numbers are `rows[range]`, given to `sink` batch by batch, row after row.
+    /// Pass the features of the images with the indices `rows[range]` to `sink`, batch by batch, row after row.
     ///
-    /// Images are decoded and resized on all cores while the network works on the batch before.
+    /// Images are decoded and resized on all cores while the network works on the previous batch.
     pub fn run(
         &self,
         images: &Images,

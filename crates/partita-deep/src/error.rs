@@ -1,4 +1,4 @@
-//! What can be wrong with images, weights and options of the deep engine, and what to do next.
+//! What can be wrong with images, weights and options of the deep engine, and what the user can do about it.
 
 use crate::nets::{ImageShape, Net};
 use partita_data::DataError;
@@ -39,7 +39,7 @@ pub enum DeepError {
         /// What to do.
         advice: String,
     },
-    /// Not weights, or broken ones.
+    /// A file that holds no weights, or is damaged.
     #[error("{} cannot be read as weights: {problem}; give a PyTorch state dict (.pt, .pth) or .safetensors", path.display())]
     Weights {
         /// The file.
@@ -67,7 +67,7 @@ pub enum DeepError {
         /// What is wrong.
         problem: String,
     },
-    /// An image of another shape than is needed.
+    /// An image of the wrong shape.
     #[error("image {name} has {} channels and {}×{} pixels, but {advice}", found[0], found[1], found[2])]
     OtherShape {
         /// Its file or number.

@@ -1,12 +1,12 @@
-//! Networks, features of images and deep clustering for Partita; the only crate that names burn.
+//! Networks, features of images and deep clustering for Partita; the only crate that uses burn.
 //!
-//! - [`nets`]: the networks, each tied to PyTorch by stored outputs.
-//! - [`weights`]: PyTorch and safetensors files to networks and back.
+//! - [`nets`]: the networks, each checked against stored outputs of PyTorch.
+//! - [`weights`]: weights of networks from PyTorch and safetensors files, and back.
 //! - [`images`]: folders of pictures and the binary files of MNIST, CIFAR and STL-10.
 //! - [`embed`]: features of images by a trained network.
-//! - [`partial`]: features kept while they are made, to go on after an interruption.
-//! - [`augment`]: changes of images that should not change their cluster.
-//! - [`losses`]: the core's losses on logits, and what compares views.
+//! - [`partial`]: features saved while they are made, to continue after an interruption.
+//! - [`augment`]: changes to images that should not change their cluster.
+//! - [`losses`]: the core's losses on logits, and losses that compare views.
 //! - [`optimise`], [`train`]: Adam, and training with checkpoints.
 //! - [`device`]: where tensors are computed.
 

@@ -1,6 +1,6 @@
-//! Memory that is free, so that what would not fit is refused at once and not killed in its second hour.
+//! Free memory, so that a run that would not fit is refused at once and not killed in its second hour.
 
-/// Bytes that the system says are free, where it says so.
+/// Bytes that the system reports as free, if it reports them.
 pub(crate) fn free() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;

@@ -1,4 +1,4 @@
-//! Adam, with rates and weight decay of their own for the backbone and the heads.
+//! Adam, with separate rates and weight decay for the backbone and the heads.
 //!
 //! The moments are plain numbers under the parameters' names, so that a checkpoint can hold them; each parameter is
 //! updated in one pass over its numbers.
@@ -15,39 +15,39 @@ use std::collections::BTreeMap;
 pub struct Pace {
     /// Learning rate; 0 freezes the part.
     pub rate: f64,
-    /// Weight decay, of weights but not of biases and normalisation: the gradient of ½·decay·‖W‖² is added.
+    /// Weight decay for weights, but not for biases and normalisation: the gradient of ½·decay·‖W‖² is added.
     pub decay: f64,
 }
 
-/// Both moments of a parameter's gradient.
+/// The two moments of a parameter's gradient.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Moments {
-    /// Of the gradient.
+    /// Mean of the gradient.
     pub first: Vec<f32>,
-    /// Of its square.
+    /// Mean of its square.
     pub second: Vec<f32>,
 }
 
 /// Adam (Kingma and Ba 2015).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Adam {
-    /// Of the features.
+    /// Pace of the backbone.
     pub backbone: Pace,
-    /// Of the heads.
+    /// Pace of the heads.
     pub heads: Pace,
-    /// Steps made.
+    /// Steps made so far.
     pub steps: u64,
-    /// Moments by the parameter's name.
+    /// Moments by parameter name.
     pub moments: BTreeMap<String, Moments>,
 }
 
 const BETAS: [f32; 2] = [0.9, 0.999];
 const EPSILON: f32 = 1e-8;
-/// Numbers that one thread updates in a row.
+/// Numbers that one thread updates at a time.
 const PIECE: usize = 1 << 14;
 
 impl Adam {
-    /// No steps made yet.
+    /// Adam before its first step.
     pub fn new(backbone: Pace, heads: Pace) -> Self {
         Self { backbone, heads, steps: 0, moments: BTreeMap::new() }
     }

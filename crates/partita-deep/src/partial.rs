@@ -1,4 +1,4 @@
-//! Rows that are kept while a long run goes on, so that it can be taken up again.
+//! Rows that are saved during a long run, so that it can be resumed.
 
 use crate::error::Result;
 use partita_data::{DataError, NpyWriter};
@@ -6,8 +6,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// Features beside the file that they will become: what made them, then row after row, each after the identity of its
-/// image.
+/// A file of finished features beside the final output: a header that tells what made them, then row after row, each
+/// after the identity of its image.
 #[derive(Debug)]
 pub struct PartialRows<'a> {
     path: PathBuf,
@@ -22,12 +22,12 @@ const MAGIC: &[u8; 8] = b"partita2";
 const HEADER: usize = 24;
 const IDENTITY: usize = 8;
 
-/// Bytes of a row of `m` features.
+/// Bytes that a row of `m` features takes.
 fn record(m: usize) -> usize {
     IDENTITY + 4 * m
 }
 
-/// How many whole rows after the header are of these images. A run that was killed may have left part of a row.
+/// How many complete rows after the header belong to these images. A killed run may have left part of a row.
 fn common(file: &File, m: usize, identities: &[u64]) -> usize {
     let (mut reader, mut bytes) = (BufReader::new(file), vec![0; record(m)]);
     let same = |identity: &&u64| {
@@ -37,8 +37,8 @@ fn common(file: &File, m: usize, identities: &[u64]) -> usize {
 }
 
 impl<'a> PartialRows<'a> {
-    /// Take up the rows beside `output` that were made by the same `fingerprint`, up to the first that is of another
-    /// image than `identities` say.
+    /// Reuse the rows beside `output` that were made with the same `fingerprint`, up to the first one whose image is
+    /// not the one in `identities`.
     pub fn open(output: &Path, fingerprint: u64, m: usize, identities: &'a [u64]) -> Result<Self> {
         let mut name = output.file_name().unwrap_or_default().to_owned();
         name.push(".partial");
@@ -66,12 +66,12 @@ impl<'a> PartialRows<'a> {
         self.rows
     }
 
-    /// The file in which they are kept.
+    /// The file that holds them.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Add whole rows.
+    /// Add complete rows.
     pub fn push(&mut self, rows: &[f32]) -> Result<()> {
         let mut bytes = Vec::new();
         for (row, identity) in rows.chunks_exact(self.m).zip(&self.identities[self.rows..]) {
@@ -98,7 +98,7 @@ impl<'a> PartialRows<'a> {
             writer.push(&row)?;
         }
         writer.finish()?;
-        // The result is there; what is left behind would only take space.
+        // The result is written; a leftover file would only take up space.
         let _ = std::fs::remove_file(&self.path);
         Ok(())
     }
@@ -114,7 +114,7 @@ mod tests {
         let out = directory.path().join("x.npy");
         let mut kept = PartialRows::open(&out, 7, 2, &[11, 12, 13]).unwrap();
         kept.push(&[1.0, 2.0, 3.0, 4.0]).unwrap();
-        // Half a row, as a killed run leaves it.
+        // Part of a row, as a killed run may leave it.
         kept.file.write_all(&[1, 2, 3]).unwrap();
         drop(kept);
         let mut kept = PartialRows::open(&out, 7, 2, &[11, 12, 13]).unwrap();

@@ -1,4 +1,4 @@
-//! Jobs as a front end runs them: a specification and rows in memory to a record and files.
+//! Jobs as a front end runs them: from a specification and rows in memory to a record and files.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 

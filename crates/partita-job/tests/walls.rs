@@ -1,4 +1,4 @@
-//! The walls between modules: within a crate every module stands on those below it, and there is no way round in a circle.
+//! The walls between modules: within a crate every module uses only modules below it, and there are no cycles.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The modules of the core from the ground up: each may use those before it.
+/// The modules of the core from the bottom up: each may use the modules before it.
 const CORE: [&str; 21] = [
     "error",
     "report",
@@ -60,7 +60,7 @@ fn code(path: &Path) -> String {
         .fold(String::new(), |all, line| all + line + "\n")
 }
 
-/// The path of a file as that of its module: `linear/fit.rs` is `linear::fit`, `linear/mod.rs` is `linear`.
+/// The path of a file as the path of its module: `linear/fit.rs` is `linear::fit`, `linear/mod.rs` is `linear`.
 fn module(source: &Path, root: &Path) -> Vec<String> {
     let relative = source.strip_prefix(root).unwrap().with_extension("");
     let mut parts: Vec<String> = relative.iter().map(|part| part.to_string_lossy().into_owned()).collect();
@@ -70,7 +70,7 @@ fn module(source: &Path, root: &Path) -> Vec<String> {
     parts
 }
 
-/// Every path that begins at the crate or at the module above, with groups taken apart: `crate::a::{b, c::d}` gives two.
+/// Every path that begins with `crate` or `super`, with groups split up: `crate::a::{b, c::d}` gives two.
 fn paths(code: &str, here: &[String]) -> Vec<Vec<String>> {
     let mut found = Vec::new();
     for (word, base) in [("crate::", &[][..]), ("super::", &here[..here.len().saturating_sub(1)])] {
@@ -85,7 +85,7 @@ fn paths(code: &str, here: &[String]) -> Vec<Vec<String>> {
     found
 }
 
-/// The paths that continue `base` in `text`; returns how much of it they take.
+/// The paths that continue `base` in `text`; returns the length of the text they take up.
 fn expand(text: &str, base: Vec<String>, found: &mut Vec<Vec<String>>) -> usize {
     if !text.starts_with('{') {
         let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
@@ -107,7 +107,7 @@ fn expand(text: &str, base: Vec<String>, found: &mut Vec<Vec<String>>) -> usize 
     at + 1
 }
 
-/// Which modules of a crate use which, by the files that they stand in.
+/// Which modules of a crate use which, judging by their files.
 fn graph(root: &Path) -> Graph {
     let mut files = Vec::new();
     sources(root, &mut files);
@@ -117,7 +117,7 @@ fn graph(root: &Path) -> Graph {
         let here = module(file, root);
         let edges = graph.entry(here.join("::")).or_default();
         for path in paths(&code(file), &here) {
-            // The deepest module that the path names; what follows is an item of it.
+            // The deepest module that the path names; the rest is an item in it.
             let named =
                 (1..=path.len()).rev().map(|n| path[..n].to_vec()).find(|part| modules.contains(part));
             edges.extend(named.filter(|named| *named != here).map(|named| named.join("::")));
@@ -126,7 +126,7 @@ fn graph(root: &Path) -> Graph {
     graph
 }
 
-/// The same between the modules directly inside one folder; a folder counts as one module.
+/// The same for the modules directly inside one folder; a folder counts as one module.
 fn inside(graph: &Graph, folder: &str) -> Graph {
     let child = |name: &str| -> Option<String> {
         let rest = if folder.is_empty() { name } else { name.strip_prefix(folder)?.strip_prefix("::")? };
@@ -141,7 +141,7 @@ fn inside(graph: &Graph, folder: &str) -> Graph {
     inner
 }
 
-/// A way round in a circle, if there is one.
+/// A cycle, if there is one.
 fn circle(graph: &Graph) -> Option<Vec<String>> {
     fn walk<'a>(
         graph: &'a Graph,

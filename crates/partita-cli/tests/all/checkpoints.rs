@@ -1,4 +1,4 @@
-//! Fits of rows that are killed go on from their checkpoint to the bits of a run that was not.
+//! Fits of rows that are killed continue from their checkpoint and end with the same bits as an uninterrupted run.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -6,13 +6,13 @@ use crate::lab::Lab;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-/// Start a fit, kill it after a while, and let it go on, again and again; how often it was killed.
+/// Start a fit, kill it after a while and resume it, again and again. Returns how often it was killed.
 fn killed_and_resumed(lab: &Lab, fit: &str, first: Duration) -> usize {
     let mut kills = 0;
     loop {
         let mut run = lab.command(fit).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let began = Instant::now();
-        // Later each time, so that slow machines get to the end.
+        // Kill it later each time, so that slow machines reach the end.
         let end = first * (kills as u32 + 1);
         while began.elapsed() < end {
             if run.try_wait().unwrap().is_some() {

@@ -1,4 +1,4 @@
-//! Comparing methods and choosing K, as a user would.
+//! Comparing methods and choosing K, as a user would do it.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 

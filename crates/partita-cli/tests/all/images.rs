@@ -1,4 +1,4 @@
-//! Images: features by a network, and networks trained on them, as a user would.
+//! Images: features by a network, and networks trained on images, as a user would run them.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -30,7 +30,7 @@ fn weights(lab: &Lab) {
     save(&backbone, Net::Mobilenetv2, lab.path("w.safetensors")).unwrap();
 }
 
-/// Wait until a running command has written so many bytes of a file.
+/// Wait until a running command has written this many bytes of a file.
 fn wait_for(lab: &Lab, running: &mut Child, file: &str, bytes: u64) {
     while std::fs::metadata(lab.path(file)).map_or(0, |about| about.len()) < bytes {
         assert!(running.try_wait().unwrap().is_none(), "it ended before there was enough of {file}");

@@ -1,4 +1,4 @@
-//! What a user may know beforehand: sizes, some labels, weights, several views of the same rows.
+//! What a user may know in advance: sizes, some labels, weights, several views of the same rows.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -19,8 +19,8 @@ fn cluster_sizes_follow_the_prior() {
     }
 }
 
-/// Four blobs at the corners of a rectangle that is a little wider than high. Halves by width are the better cut by
-/// themselves; the truth is halves by height.
+/// Four blobs at the corners of a rectangle that is a little wider than high. Without further knowledge, left and right
+/// halves are the better clusters; the true ones are the upper and lower halves.
 fn rectangle() -> Lab {
     let lab = Lab::new();
     let (noise, corners) = gaussian_mixture(&[1000], 2, 1.0, 6);
@@ -54,7 +54,7 @@ fn known_labels_name_the_clusters() {
     let column: String = truth.iter().enumerate().map(cell).collect();
     lab.write("known.csv", format!("label\n{column}0\n"));
     lab.refused(3, "fit x.npy -k 3 --known known.csv", &["known.csv", "301 labels", "300 rows"]);
-    // The last rows are unknown, so that the file ends in blank lines.
+    // The last rows are unknown, so the file ends in blank lines.
     lab.write("known.csv", format!("label\n{column}"));
     lab.succeed("fit x.npy -k 3 --known known.csv --labels-out l.npy");
     assert_eq!(lab.numbers("l.npy"), truth);

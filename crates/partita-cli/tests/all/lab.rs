@@ -1,4 +1,4 @@
-//! A directory of its own for each test, and the program run in it.
+//! A directory for each test, in which the program runs.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -19,7 +19,7 @@ impl Lab {
         Self { directory: tempfile::tempdir().unwrap() }
     }
 
-    /// With the digits as `x.npy` and what they show as `truth.npy`.
+    /// With the digits as `x.npy` and their true labels as `truth.npy`.
     pub fn with_digits() -> Self {
         let lab = Self::new();
         let (rows, labels) = digits();
@@ -87,7 +87,7 @@ impl Lab {
         value
     }
 
-    /// A run that must fail with this code and these words on standard error, and leave nothing behind.
+    /// A run that must fail with this code and these words on standard error, and must leave nothing behind.
     pub fn refused(&self, code: i32, arguments: &str, words: &[&str]) {
         self.refused_command(code, &mut self.command(arguments), words);
     }

@@ -24,7 +24,7 @@ fn a_report_has_its_checks_its_page_and_its_pictures() {
     for file in ["minima.svg", "paths.svg", "index.html", "README.md"] {
         assert!(fs::metadata(dir.path().join(file)).unwrap().len() > 1000, "{file}");
     }
-    // The page draws by itself: it asks no other machine for anything.
+    // The page is complete in itself: it loads nothing from other machines.
     let page = fs::read_to_string(dir.path().join("index.html")).unwrap();
     assert!(page.contains("Global and local minima") && !page.contains("<script src=\"http"));
     let again = tempfile::tempdir().unwrap();

@@ -47,7 +47,7 @@ fn threads_and_memory_do_not_change_a_bit() {
     assert_ne!(fitted(&lab, "x.npy --seed 4").0, expected.0, "the seed should matter");
 }
 
-/// Threads that a reader starts beside those of the fit stay to the end, in the number that the variable says.
+/// If a reader started its own threads, they would stay to the end, and the variable would set their number.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_table_is_read_by_the_threads_asked_for() {
@@ -66,7 +66,7 @@ fn a_table_is_read_by_the_threads_asked_for() {
 #[test]
 fn formats_do_not_change_a_bit() {
     let lab = Lab::with_digits();
-    // Thirds are not exact in binary or decimal, so that a reader that rounds twice would be seen.
+    // Thirds are not exact in binary or decimal, so a reader that rounds twice would be noticed.
     let rows: Vec<f32> = digits().0.iter().map(|v| v / 3.0).collect();
     lab.npy("x.npy", &rows, DIGITS_FEATURES);
     lab.write("x.csv", csv_text(&rows, DIGITS_FEATURES));

@@ -1,4 +1,4 @@
-//! Sizes: estimated, bounded, guaranteed; and numbers of clusters that stay.
+//! Sizes: estimated, bounded, guaranteed; and cluster numbers that stay the same.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -77,7 +77,7 @@ fn a_refit_and_an_update_keep_the_numbers_of_clusters() {
     let (rows, labels) = gaussian_mixture(&[300; 5], 6, 10.0, 3);
     let lab = Lab::with_rows(&(rows.clone(), labels), 6);
     lab.succeed("fit x.npy -k 5 -o old.safetensors --labels-out old.npy");
-    // More than half of the rows again, slightly shifted, and another seed.
+    // More than half of the same rows, slightly shifted, and another seed.
     let moved: Vec<f32> = rows[..900 * 6].iter().map(|v| v + 0.3).collect();
     lab.npy("new.npy", &moved, 6);
     lab.succeed("fit new.npy -k 5 --seed 9 --like old.safetensors --labels-out like.npy");
@@ -86,7 +86,7 @@ fn a_refit_and_an_update_keep_the_numbers_of_clusters() {
     let old = lab.numbers("old.npy");
     let same = |name: &str| old.iter().zip(lab.numbers(name)).filter(|(a, b)| **a == *b).count();
     assert!(same("like.npy") > 890 && same("next.npy") > 890, "{} {}", same("like.npy"), same("next.npy"));
-    // A sixth cluster takes rows from the others, but no number changes hands.
+    // A sixth cluster takes rows from the others, but the others keep their numbers.
     assert!(same("more.npy") > 600, "{}", same("more.npy"));
     lab.npy("wide.npy", &moved, 9);
     lab.refused(3, "update old.safetensors wide.npy -o n.safetensors", &["takes 6 features", "has 9"]);

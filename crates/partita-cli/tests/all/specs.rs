@@ -1,4 +1,4 @@
-//! Specifications: what `--save-spec` writes and `--spec` reads, and what is typed beside it.
+//! Specifications: what `--save-spec` writes, what `--spec` reads, and options typed next to it.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -69,7 +69,7 @@ fn what_is_typed_wins_over_the_specification() {
     assert_eq!((numbers(&report), &report["params"]["loss"]), ([2.0, 3.0, 3.0, 5.0], &"mi".into()));
     let report = lab.json("fit x.npy --spec s.json -k 4 --restarts 8 --seed 0 --loss strong");
     assert_eq!((numbers(&report), &report["params"]["loss"]), ([5.0, 4.0, 8.0, 0.0], &"strong".into()));
-    // All that is not said has its default.
+    // Everything that is not given has its default.
     lab.write("empty.json", "{}");
     lab.succeed("fit x.npy -k 3 --spec empty.json -o a.safetensors");
     lab.succeed("fit x.npy -k 3 -o b.safetensors");

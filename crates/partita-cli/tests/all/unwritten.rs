@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 const BAD_INPUT: i32 = 3;
 const NOT_WRITTEN: i32 = 5;
 const INTERRUPTED: i32 = 130;
-/// A fit that runs for a minute or so if nothing stops it.
+/// A fit that runs for about a minute if nothing stops it.
 const LONG: &str = "fit x.npy -k 10 --epochs 4000";
 
 fn blobs() -> Lab {
@@ -119,7 +119,7 @@ fn a_full_device_behind_standard_output_is_told() {
     }
 }
 
-/// The shell sets a limit on the size of files, and has the write fail instead of killing the program.
+/// The shell limits the size of files, and makes the write fail instead of killing the program.
 #[test]
 fn a_disk_that_fills_up_leaves_what_was_there() {
     let lab = Lab::with_digits();

@@ -1,4 +1,4 @@
-//! Files written by NumPy, PyArrow and safetensors (see `tests/golden/make.py`) all open to the same bits.
+//! Files written by NumPy, PyArrow and safetensors (see `tests/golden/make.py`) all give the same bits.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -20,7 +20,7 @@ fn bits(features: &Features) -> Vec<u32> {
     values.iter().map(|v| v.to_bits()).collect()
 }
 
-/// Every file opens to the bits of the first, also when nothing may stay in memory.
+/// Every file gives the same bits as the first, even when nothing may stay in memory.
 fn all_alike(reference: &str, others: &[&str]) {
     let expected = bits(&load(reference, &OpenOptions::default()));
     for name in others {

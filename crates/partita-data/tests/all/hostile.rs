@@ -30,7 +30,7 @@ fn a_packed_file_cannot_claim_more_than_it_can_hold() {
 
 #[test]
 fn unpacking_stops_at_the_declared_size() {
-    // Ten megabytes of zeros behind a header that declares two rows of three: only those are read.
+    // Ten megabytes of zeros after a header that declares two rows of three: only those rows are read.
     let mut bytes = vec![0, 0, 8, 2, 0, 0, 0, 2, 0, 0, 0, 3];
     bytes.resize(10 << 20, 0);
     let directory = tempfile::tempdir().unwrap();
@@ -70,7 +70,7 @@ fn tensor_headers_are_checked() {
     assert!(TensorFile::from_bytes(path, &u64::MAX.to_le_bytes()).is_err());
 }
 
-/// A Parquet file without rows whose only column is nested so deep, in Thrift's compact encoding.
+/// A Parquet file without rows whose only column is nested to this depth, in Thrift's compact encoding.
 fn nested_parquet(depth: usize) -> Vec<u8> {
     // Group: field 3 (required), field 4 (the name "a"), field 5 (one child). Leaf: field 1 (float), 3 and 4.
     let (group, leaf) = (b"\x35\x00\x18\x01a\x15\x02\x00", b"\x15\x08\x25\x00\x18\x01a\x00");

@@ -1,4 +1,4 @@
-//! Labels from every kind of file that may hold them.
+//! Labels from every kind of file that can hold them.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -54,7 +54,7 @@ fn blank_lines_at_either_end_of_a_single_column_are_unknown_labels() {
         let (_keep, path) = file("y.csv", text);
         assert_eq!(read_labels(path).unwrap().values, [-1, 0, 1, -1, -1], "{text:?}");
     }
-    // Among several columns a blank line is no row, and the last cell may be empty.
+    // With several columns, a blank line is not a row, and the last cell may be empty.
     for text in ["\nid,label\na,0\n\nb,\n\n", "a\t0\nb\t", "a\t0\nb\t\n \n"] {
         let (_keep, path) = file("y.csv", text);
         assert_eq!(read_labels(path).unwrap().values, [0, -1], "{text:?}");

@@ -1,4 +1,4 @@
-//! The integration tests in one program: a program for each file would be linked, with all that it uses, as many times.
+//! The integration tests in one program: with a program per file, all dependencies would be linked once per file.
 
 mod choose;
 mod fuzz;

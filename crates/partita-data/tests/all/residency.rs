@@ -1,4 +1,4 @@
-//! Reading a file much larger than the bound keeps little of it resident.
+//! When a file much larger than the bound is read, little of it stays resident.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
@@ -24,7 +24,7 @@ fn a_large_file_is_read_within_bounds() {
     file.write_all(b"\x93NUMPY\x01\x00").unwrap();
     file.write_all(&(text.len() as u16).to_le_bytes()).unwrap();
     file.write_all(text.as_bytes()).unwrap();
-    // A hole: 700 MB that take no disk.
+    // A sparse file: 700 MB that take no disk space.
     file.set_len((10 + text.len() + n * m * 2) as u64).unwrap();
     drop(file);
 

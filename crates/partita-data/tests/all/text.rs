@@ -1,4 +1,4 @@
-//! Text tables: what is found in them, and how their faults are named.
+//! Text tables: what is found in them, and how their errors are reported.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 

@@ -93,14 +93,14 @@ fn an_unwritable_directory_is_an_error() {
     let directory = tempfile::tempdir().unwrap();
     std::fs::set_permissions(directory.path(), PermissionsExt::from_mode(0o555)).unwrap();
     let path = directory.path().join("y.npy");
-    // Permissions do not bind the superuser; nobody can make files under /proc.
+    // Permissions do not restrict the superuser, but nobody can create files under /proc.
     let path = if std::fs::write(&path, "").is_ok() { Path::new("/proc/partita-y.npy") } else { &path };
     let error = write_npy_i32(path, &[1]).unwrap_err();
     assert!(matches!(error, DataError::Write { .. }), "{error}");
     assert!(error.to_string().contains(&path.display().to_string()), "{error}");
 }
 
-/// Run one ignored test of this file in a child process behind some shell commands.
+/// Run one ignored test of this file in a child process, after some shell commands.
 #[cfg(unix)]
 fn child(shell: &str, test: &str, directory: &Path) -> std::process::Child {
     let program = std::env::current_exe().unwrap();

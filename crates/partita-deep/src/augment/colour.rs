@@ -1,13 +1,13 @@
 //! Brightness, contrast, saturation, grey and blur.
 
-/// How much of each channel the eye sees.
+/// How much each channel counts for brightness.
 const LUMA: [f32; 3] = [0.299, 0.587, 0.114];
 
 /// Multiply brightness, contrast and saturation by their factors; grey has no saturation.
 pub(super) fn distort(pixels: &mut [f32], [channels, h, w]: [usize; 3], factors: [f32; 3], grey: bool) {
     let [brightness, contrast, saturation] = factors;
     let mean = pixels.iter().sum::<f32>() / pixels.len().max(1) as f32;
-    // Contrast is taken about the mean after the change of brightness.
+    // Contrast is changed around the mean that the image has after the change of brightness.
     pixels.iter_mut().for_each(|p| *p = (brightness * (mean + contrast * (*p - mean))).clamp(0.0, 255.0));
     if channels != 3 {
         return;
@@ -23,7 +23,7 @@ pub(super) fn distort(pixels: &mut [f32], [channels, h, w]: [usize; 3], factors:
     }
 }
 
-/// A Gaussian of that deviation, along rows and then columns; the edge is continued.
+/// Gaussian blur with this deviation, along rows and then columns; edge pixels are repeated.
 pub(super) fn blur(pixels: &mut [f32], [_, h, w]: [usize; 3], deviation: f32) {
     let radius = (3.0 * deviation).ceil() as usize;
     let mut weights: Vec<f32> =

@@ -1,6 +1,6 @@
-//! Changes of an image that should not change its cluster.
+//! Changes to an image that should not change its cluster.
 //!
-//! What is drawn depends on the seed, the epoch, the row and the view alone, so that any thread may do any row.
+//! The random draws depend only on the seed, the epoch, the row and the view, so any thread may process any row.
 
 mod colour;
 mod warp;
@@ -14,20 +14,20 @@ use std::fmt;
 use std::str::FromStr;
 use warp::Warp;
 
-/// Pixels beyond which a blur leaves nothing to see.
+/// A blur of more pixels than this leaves nothing to see.
 const MOST_BLUR: f32 = 100.0;
 
-/// Which changes, and how large. Zero is none.
+/// Which changes to make, and how large. Zero means none.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Augment {
-    /// Mirror an image, as likely as not.
+    /// Mirror an image with probability one half.
     pub flip: bool,
     /// Rotate by up to this number of degrees.
     pub rotate: f32,
     /// Keep only a part: at least this share of the height and width; 0 or 1 keeps all.
     pub crop: f32,
-    /// Shift by up to this share of the side, scale and shear by up to this.
+    /// Shift by up to this share of the side; scale and shear by up to the same amount.
     pub affine: f32,
     /// Change brightness, contrast and saturation by factors up to 1 ± this.
     pub colour: f32,
@@ -62,7 +62,7 @@ impl FromStr for Augment {
             match name {
                 "flip" => augment.flip = amount > 0.0,
                 "rotate" => augment.rotate = amount,
-                // All of an image is no change.
+                // Keeping the whole image is no change.
                 "crop" => augment.crop = Some(share()?).filter(|part| *part < 1.0).unwrap_or(0.0),
                 // Scaled by 1 ± 1 an image would vanish.
                 "affine" => augment.affine = Some(amount).filter(|a| *a < 1.0).ok_or_else(bad)?,
@@ -97,7 +97,7 @@ impl fmt::Display for Augment {
 pub struct Draw {
     /// Seed of the run.
     pub seed: u64,
-    /// Number of the view: epochs and views counted on.
+    /// Number of the view, counted through all views of all epochs.
     pub view: u64,
     /// Number of the image.
     pub row: u64,
@@ -106,7 +106,7 @@ pub struct Draw {
 impl Augment {
     /// A changed image of the same shape, with values from 0 to 255.
     pub fn apply(&self, image: &Image, draw: Draw) -> Vec<f32> {
-        // 20 bits for the view and 28 for the row fill the index of a stream.
+        // The index of a stream has 20 bits for the view and 28 for the row.
         let mut rng = stream(draw.seed, Stream::Augment, draw.view << 28 | (draw.row & 0xfff_ffff));
         let mut within = |bound: f32| rng.random_range(-1.0f32..=1.0) * bound;
         let part = if self.crop > 0.0 { 1.0 - (1.0 - self.crop) * within(1.0).abs() } else { 1.0 };

@@ -6,7 +6,7 @@ use crate::images::Image;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Warp {
     pub turn: f32,
-    /// Of the source to the output, down and across.
+    /// Scale from the output to the source, down and across.
     pub scale: [f32; 2],
     pub shear: f32,
     /// As shares of the side.
@@ -23,7 +23,7 @@ impl Warp {
             && !self.mirror
     }
 
-    /// The image seen through the warp, bilinear; outside of it the nearest pixel of the edge.
+    /// The warped image, with bilinear interpolation; outside the image, the nearest edge pixel is used.
     pub fn apply(&self, image: &Image) -> Vec<f32> {
         if self.nothing() {
             return image.pixels.iter().map(|&p| f32::from(p)).collect();
@@ -49,7 +49,7 @@ impl Warp {
     }
 }
 
-/// Four pixels around a place and how near it is to the later ones.
+/// The four pixels around a place, and how near it is to the lower and right ones.
 struct Place {
     rows: [usize; 2],
     columns: [usize; 2],

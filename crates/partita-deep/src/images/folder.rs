@@ -1,4 +1,4 @@
-//! A folder of pictures, or one alone; sub-folders, if there are any, are classes.
+//! A folder of pictures, or a single picture; sub-folders, if there are any, are classes.
 
 use super::{Age, Image, age, files_below, shown};
 use crate::error::{DeepError, Result};
@@ -20,7 +20,7 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    /// The pictures of a folder, or one alone.
+    /// The pictures of a folder, or a single picture.
     pub fn open(path: &Path) -> Result<Self> {
         if !path.is_dir() {
             let io = |source| DataError::Io { path: path.to_owned(), action: "open", source };
@@ -41,7 +41,7 @@ impl Folder {
         shown(&self.files[i], &self.base)
     }
 
-    /// The sub-folder of each picture, if every one is in one.
+    /// The sub-folder of each picture, if every picture is in one.
     pub fn classes(&self) -> Option<Vec<OsString>> {
         let class = |file: &PathBuf| {
             let mut parts = file.strip_prefix(&self.base).ok()?.components();
@@ -51,17 +51,17 @@ impl Folder {
         self.files.iter().map(class).collect()
     }
 
-    /// Size and age of the file of a picture.
+    /// Size and age of a picture's file.
     pub fn age(&self, i: usize) -> Age {
         age(&self.files[i].metadata().ok()?)
     }
 
     pub fn get(&self, i: usize) -> Result<Image> {
         let problem = |problem: String| DeepError::Image { name: self.name(i), problem };
-        // Decoders of foreign formats: whatever a hostile file makes one do is the file's fault.
+        // The decoders are third-party code: if a hostile file makes one panic, the file is reported.
         let decoded = unpanicked(|| decode(&self.files[i]));
         let decoded = decoded.unwrap_or_else(|| Err("its structure contradicts itself".into()));
-        // Decoders may say more than a line.
+        // Messages of decoders may have more than one line.
         let picture = decoded.map_err(|told| problem(told.replace('\n', " ")))?.to_rgb8();
         let (width, height) = (picture.width() as usize, picture.height() as usize);
         if width == 0 || height == 0 {
@@ -84,7 +84,7 @@ fn decode(path: &Path) -> std::result::Result<DynamicImage, String> {
     let reader =
         ImageReader::open(path).and_then(ImageReader::with_guessed_format).map_err(|e| e.to_string())?;
     let mut decoder = reader.into_decoder().map_err(|e| e.to_string())?;
-    // A few bytes may claim any size, and memory that is not there ends the program.
+    // A few bytes can claim any size, and running out of memory would end the program.
     let (bytes, (w, h)) = (decoder.total_bytes(), decoder.dimensions());
     if bytes > MOST_BYTES {
         return Err(format!("its {w}×{h} pixels would take {:.1} GB of memory", bytes as f64 / 1e9));

@@ -23,7 +23,7 @@ pub struct Image {
     pub channels: usize,
     /// Rows of pixels.
     pub height: usize,
-    /// Pixels of a row.
+    /// Pixels per row.
     pub width: usize,
     /// `channels · height · width` values.
     pub pixels: Vec<u8>,
@@ -44,12 +44,12 @@ impl Image {
         self
     }
 
-    /// The image with one channel or three.
+    /// The image with the given number of channels, one or three.
     fn with_channels(self, channels: usize) -> Self {
         if channels == 1 { self.grey() } else { self.coloured() }
     }
 
-    /// One channel: of three the luma that Pillow gives too.
+    /// One channel: three channels become luma, computed as Pillow does.
     pub fn grey(mut self) -> Self {
         if self.channels == 3 {
             let plane = self.height * self.width;
@@ -69,7 +69,7 @@ impl Image {
 #[derive(Debug)]
 pub struct Images {
     parts: Vec<ImageSource>,
-    /// How many images come before each part, and at the end how many there are.
+    /// How many images come before each part; the last entry is the total.
     starts: Vec<usize>,
 }
 
@@ -142,7 +142,7 @@ impl Images {
         self.len() == 0
     }
 
-    /// Channels of the images: 1, or 3 if any of them may have colours.
+    /// Channels of the images: 1, or 3 if any image may be coloured.
     pub fn channels(&self) -> usize {
         self.parts.iter().map(ImageSource::channels).max().unwrap_or(1)
     }
@@ -156,7 +156,7 @@ impl Images {
         }
     }
 
-    /// What image `i` is called: its file, or its number in one.
+    /// The name of image `i`: its file, or its number within a file.
     pub fn name(&self, i: usize) -> String {
         let (part, at) = self.locate(i);
         match part {
@@ -175,9 +175,9 @@ impl Images {
         Fingerprint::default().with_bytes(format!("{} {age:?}", self.name(i)).as_bytes()).0
     }
 
-    /// Labels that came with the images, if all parts have labels of one kind: those of like files, or the sub-folders
-    /// of all folders, numbered in the order of their names. CIFAR-100 has classes of two kinds: the 20 superclasses, or all
-    /// 100 if there are more than 20 clusters. They are for reporting.
+    /// Labels that came with the images, if all parts have labels of one kind: labels from files of the same format,
+    /// or sub-folders, numbered in the order of their names. CIFAR-100 has two kinds of classes: this gives the 20
+    /// superclasses, or all 100 classes if there are more than 20 clusters. The labels are for reporting only.
     pub fn labels(&self, clusters: usize) -> Option<Vec<i64>> {
         let packed: Vec<&Packed> = self.parts.iter().filter_map(ImageSource::packed).collect();
         if packed.len() == self.parts.len() {
@@ -197,7 +197,7 @@ impl Images {
         (&self.parts[part], i - self.starts[part])
     }
 
-    /// The numbers of all images that can be decoded, and the problems of the others.
+    /// The indices of all images that can be decoded, and the errors of the others.
     pub fn survey(&self) -> (Vec<usize>, Vec<DeepError>) {
         use rayon::prelude::*;
         let check = |i: usize| self.get(i).map(|_| i);
@@ -213,20 +213,20 @@ impl Images {
     }
 }
 
-/// Size of a file and when it was last changed, where the system tells.
+/// Size of a file and the time of its last change, if the system reports them.
 type Age = Option<(u64, SystemTime)>;
 
 fn age(about: &Metadata) -> Age {
     Some((about.len(), about.modified().ok()?))
 }
 
-/// A name for messages.
+/// The name of a file in messages.
 fn shown(path: &Path, base: &Path) -> String {
     path.strip_prefix(base)
         .map_or_else(|_| path.display().to_string(), |rest| base.join(rest).display().to_string())
 }
 
-/// All files below a folder, in the order of their names. Links are followed, but not back to where they are.
+/// All files below a folder, in the order of their names. Links are followed, unless they lead back to a folder above.
 fn files_below(folder: &Path, within: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let problem = |e: std::io::Error| DeepError::Images { path: folder.to_owned(), problem: e.to_string() };
     let place = folder.canonicalize().map_err(problem)?;

@@ -35,25 +35,26 @@ impl std::ops::Deref for Bytes {
     }
 }
 
-/// Where images and labels are.
+/// Where images and labels are in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Layout {
-    /// After a header of 16 bytes; labels in a file of their own.
+    /// Images after a header of 16 bytes; labels in a separate file.
     Idx,
-    /// After so many bytes of labels, the first of which counts: the class, or one of CIFAR-100's 20 superclasses.
+    /// Each image after this many bytes of labels. The first one counts: the class, or one of CIFAR-100's 20
+    /// superclasses.
     Cifar(usize),
-    /// Column after column; labels, from 1, in a file of their own.
+    /// Pixels column after column; labels, counted from 1, in a separate file.
     Stl,
 }
 
 const CIFAR: usize = 3 * 32 * 32;
 const STL: usize = 3 * 96 * 96;
 
-/// Images of a gzip file may take this many times its size: deflate reaches no more.
+/// The images of a gzip file may take this many times its size: deflate cannot compress further.
 const MOST_UNPACKED: u64 = 1032;
 
 impl Layout {
-    /// By the size of a file without header.
+    /// Recognise a file without header by its size.
     fn of_size(len: usize) -> Option<Self> {
         let fits = |record: usize| len > 0 && len.is_multiple_of(record);
         match (fits(CIFAR + 1), fits(CIFAR + 2), fits(STL)) {
@@ -64,7 +65,7 @@ impl Layout {
         }
     }
 
-    /// Bytes before the first image, of every image with its label, and before its pixels.
+    /// Bytes before the first image, bytes per image with its labels, and bytes from there to its pixels.
     fn record(self, pixels: usize) -> (usize, usize, usize) {
         match self {
             Self::Idx => (16, pixels, 0),
@@ -74,7 +75,7 @@ impl Layout {
     }
 }
 
-/// Superclasses of CIFAR-100, the first of the two labels of its images.
+/// Superclasses of CIFAR-100; they are the first of the two labels of an image.
 const SUPERCLASSES: usize = 20;
 
 impl Packed {
@@ -87,7 +88,7 @@ impl Packed {
         if !about.is_file() {
             return Err(problem("it is neither a file nor a folder"));
         }
-        // SAFETY: a file that another program shortens while it is mapped ends the program, as everywhere in Partita.
+        // SAFETY: if another program shortens the file while it is mapped, this program ends, as everywhere in Partita.
         let map = unsafe { Mmap::map(&file) }.map_err(io)?;
         let bytes = match map.starts_with(&[0x1f, 0x8b]) {
             true => {
@@ -123,7 +124,7 @@ impl Packed {
         self.age
     }
 
-    /// Whether labels of the other file mean the same.
+    /// Whether the labels of the other file mean the same.
     pub fn like(&self, other: &Self) -> bool {
         self.layout == other.layout
     }
@@ -162,7 +163,7 @@ impl Packed {
         (labels.len() == self.n).then_some(labels)
     }
 
-    /// The file of the labels, by the name that such files have.
+    /// The file with the labels, found by its usual name.
     fn beside(&self, images: &str, labels: &str) -> Option<PathBuf> {
         let name = self.path.file_name()?.to_str()?;
         let file = self.path.with_file_name(name.replace(images, labels));
@@ -170,7 +171,7 @@ impl Packed {
     }
 }
 
-/// Number and size of the images of an idx file, if all of them are there.
+/// Number and size of the images of an idx file, if the file is complete.
 fn idx(bytes: &[u8]) -> Option<(Layout, [usize; 3], usize)> {
     let extent = |i: usize| -> Option<usize> {
         let bytes = bytes.get(4 + 4 * i..8 + 4 * i)?;

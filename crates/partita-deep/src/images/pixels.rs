@@ -14,8 +14,8 @@ pub struct Pixels {
 }
 
 impl Pixels {
-    /// Decode the images with these numbers; with `size` each is first made a square of that side. Grey ones among coloured
-    /// ones are coloured too.
+    /// Decode the images with these indices; with `size`, each is first made a square of that side. Grey images among
+    /// coloured ones get three channels too.
     ///
     /// Images of different sizes are an error that names both.
     pub fn load(images: &Images, rows: &[usize], size: Option<usize>) -> Result<Self> {
@@ -36,8 +36,8 @@ impl Pixels {
         Self::gather(images, rows, shape, made, advice)
     }
 
-    /// Decode the images with these numbers for a network that takes images of this shape: if that is a square, images of
-    /// other sizes are made such squares; colours are added or taken away.
+    /// Decode the images with these indices for a network that takes images of this shape. If the shape is a square,
+    /// images of other sizes are resized to it; channels are added or removed as needed.
     pub fn load_for(shape: ImageShape, images: &Images, rows: &[usize]) -> Result<Self> {
         let [channels, height, width] = shape;
         let made = |image: Image| {
@@ -48,7 +48,7 @@ impl Pixels {
         Self::gather(images, rows, shape, made, advice)
     }
 
-    /// All images, if they have this shape after they were `made` alike.
+    /// All images after `made`, if they then have this shape.
     fn gather(
         images: &Images,
         rows: &[usize],

@@ -1,14 +1,14 @@
-//! Images of another size, as Pillow makes them with its bicubic filter: the features that people compare with were
-//! made so, and a network notices the difference to other filters.
+//! Resizing images exactly as Pillow does with its bicubic filter: the features that people compare with were made this
+//! way, and other filters change what a network gives.
 
 use super::Image;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Bits after the point of a filter's weights.
+/// Fractional bits of a filter's weights.
 const BITS: u32 = 22;
 
-/// The weights of one output pixel: the first input pixel, and a weight for each from there on.
+/// The weights of one output pixel: the first input pixel, and a weight for each pixel from there on.
 struct Taps {
     first: usize,
     weights: Vec<i32>,
@@ -24,7 +24,7 @@ fn cubic(x: f64) -> f64 {
     }
 }
 
-/// The taps of some of the `to` output pixels. A smaller image takes a wider filter, so that no pixel is passed over.
+/// The taps of some of the `to` output pixels. Shrinking takes a wider filter, so that no pixel is skipped.
 fn taps(from: usize, to: usize, wanted: Range<usize>) -> Vec<Taps> {
     let scale = from as f64 / to as f64;
     let widen = scale.max(1.0);
@@ -53,8 +53,8 @@ impl Image {
         self.part([height, width], [0..height, 0..width])
     }
 
-    /// Some rows and columns of the image at another size. Nothing else is made: a long and thin picture would be
-    /// enormous at the size that makes its shorter side long enough.
+    /// Some rows and columns of the image at another size. Only these are computed: a long and thin picture would be
+    /// enormous at the size at which its shorter side is long enough.
     fn part(&self, [height, width]: [usize; 2], [rows, columns]: [Range<usize>; 2]) -> Self {
         let shape = [rows.len(), columns.len()];
         if [height, width] == [self.height, self.width] && shape == [height, width] {
@@ -75,12 +75,12 @@ impl Image {
         Self { channels: self.channels, height: shape[0], width: shape[1], pixels: planes.collect() }
     }
 
-    /// The image with its shorter side resized to `size`, and the middle square of that.
+    /// Resize the image so that its shorter side is `size`, and take the square in the middle.
     pub fn square(&self, size: usize) -> Self {
         let short = self.height.min(self.width).max(1);
         let long = |side: usize| (side * size / short).max(size);
         let shape = [long(self.height), long(self.width)];
-        // Where half a pixel is left, torchvision begins at the even one.
+        // If the middle lies between two pixels, torchvision begins at the even one.
         let start = |left: usize| left / 2 + usize::from(left % 4 == 3);
         let middle = shape.map(|side| start(side - size)).map(|start| start..start + size);
         self.part(shape, middle)
@@ -111,7 +111,7 @@ mod tests {
         let large = ramp().resized(7, 9).pixels;
         let middle: Vec<u8> = large.chunks_exact(9).flat_map(|row| &row[1..8]).copied().collect();
         assert_eq!(ramp().square(7).pixels, middle);
-        // As torchvision's `center_crop`, which begins at the even one of two middles.
+        // Like torchvision's `center_crop`, which begins at the even one of two middle pixels.
         let start = |width: usize| {
             let wide = Image { channels: 1, height: 1, width, pixels: (0..width as u8).collect() };
             wide.square(1).pixels[0]

@@ -1,17 +1,17 @@
-//! Convolutions, each by the kernel that suits its sizes.
+//! Convolutions, each with the method that suits its sizes.
 
 use super::sizes::Sizes;
 use super::{lines, patches};
 
-/// Channels of the input from which a product for every element of the kernel is deep enough.
+/// From this number of input channels on, a separate product for every kernel element is worth it.
 const DEEP: usize = 16;
 
 fn by_lines(sizes: &Sizes) -> bool {
     sizes.from >= DEEP
 }
 
-/// The convolution of images `x` `[n, from, h, w]` by `weight` `[to, from, kh, kw]`, and the order of the images that
-/// [`gradients`] wants in place of them, if it is another.
+/// The convolution of images `x` `[n, from, h, w]` with `weight` `[to, from, kh, kw]`, and the reordered images if
+/// [`gradients`] needs those instead of `x`.
 pub fn forward(x: &[f32], weight: &[f32], sizes: &Sizes) -> (Vec<f32>, Option<Vec<f32>>) {
     if by_lines(sizes) {
         let (out, lines) = lines::forward(x, weight, sizes);
@@ -20,7 +20,7 @@ pub fn forward(x: &[f32], weight: &[f32], sizes: &Sizes) -> (Vec<f32>, Option<Ve
     (patches::forward(x, weight, sizes), None)
 }
 
-/// Gradients by the images and by the weights, each if wanted, from that by the output.
+/// Gradients with respect to the images and the weights, each if wanted, from the gradient with respect to the output.
 pub fn gradients(
     x: &[f32],
     weight: &[f32],
@@ -42,7 +42,7 @@ pub fn gradients(
 mod tests {
     use super::*;
 
-    /// The places that the definition visits: image, output channel and place, input channel and pixel, kernel.
+    /// Visit all terms of the definition: image, output channel and place, input channel and pixel, kernel element.
     fn visit(n: usize, s: &Sizes, mut each: impl FnMut(usize, usize, usize)) {
         for image in 0..n {
             for (o, c) in (0..s.to).flat_map(|o| (0..s.from).map(move |c| (o, c))) {
@@ -78,7 +78,7 @@ mod tests {
         }
     }
 
-    /// A convolution by the plain definition, and both gradients, for a few shapes with every kind of border.
+    /// Compared with the plain definition, and its two gradients, for a few shapes with every kind of border.
     #[test]
     fn products_are_the_definition() {
         let cases = [

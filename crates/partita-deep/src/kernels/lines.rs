@@ -1,9 +1,9 @@
-//! Convolutions of many channels: one product for every element of the kernel, and none with the zeros around the image.
+//! Convolutions of many channels: one product for every kernel element, and none with the zeros around the image.
 //!
-//! Images are taken in groups and written line by line, `[y, channel, x, image]`. What an element of the kernel sees of
-//! a line is then a matrix `[channel, places · images]` that lies in memory as it is: nothing is copied into patches, and
-//! on small maps, where half of a patch is padding, that half is not computed. Work is split by lines and by elements
-//! of the kernel, whatever the number of threads, so that bits do not depend on it.
+//! Images are taken in groups and written line by line, `[y, channel, x, image]`. The part of a line that a kernel
+//! element covers is then a matrix `[channel, places · images]` that is already in memory: nothing is copied into
+//! patches, and on small maps, where half of a patch is padding, that half is not computed. Work is split by lines
+//! and by kernel elements, whatever the number of threads, so the bits do not depend on it.
 
 use super::sizes::{Sizes, transpose};
 use faer::linalg::matmul::matmul;
@@ -11,13 +11,13 @@ use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Images of a group.
+/// Images per group.
 const GROUP: usize = 64;
-/// Columns of a product, about: what it adds to stays in the cache from one element of the kernel to the next.
+/// Approximate number of columns of a product: its sums stay in the cache from one kernel element to the next.
 const COLUMNS: usize = 512;
 /// Images that are written back together.
 const IMAGES: usize = 16;
-/// Lines that are written together, channel after channel: a page of memory is visited for all of them at once.
+/// Lines that are written together, channel after channel, so that a page of memory is visited once for all of them.
 const LINES: usize = 8;
 
 /// Channels, height and width of maps.
@@ -29,7 +29,7 @@ impl Maps {
         self.0.iter().product()
     }
 
-    /// Numbers of a line of an image.
+    /// Count of numbers in one line of an image.
     fn line(&self) -> usize {
         self.0[0] * self.0[2]
     }
@@ -95,7 +95,7 @@ impl Sizes {
         (at % self.stride[0] == 0).then_some(at / self.stride[0]).filter(|&y| y < self.output[0])
     }
 
-    /// Runs of places that column `kx` of the kernel ties to pixels: the first place, the first pixel, the length.
+    /// Runs of output places and of the pixels that kernel column `kx` meets there: first place, first pixel, length.
     fn spans(&self, kx: usize) -> impl Iterator<Item = (usize, usize, usize)> {
         let (places, pixel) = self.met(1, kx);
         let stride = self.stride[1];
@@ -121,13 +121,13 @@ fn parts(width: usize, g: usize) -> impl Iterator<Item = Range<usize>> {
     (0..width).step_by(step).map(move |start| start..width.min(start + step))
 }
 
-/// What `start..start + length` shares with a part: how far in, and how much.
+/// The overlap of `start..start + length` with a part: how far in it begins, and its length.
 fn shared(start: usize, length: usize, part: &Range<usize>) -> Option<(usize, usize)> {
     let (first, end) = (start.max(part.start), (start + length).min(part.end));
     (first < end).then(|| (first - start, end - first))
 }
 
-/// The convolution of images `x` by `weight`, and the lines of the images.
+/// The convolution of images `x` with `weight`, and the lines of the images.
 pub fn forward(x: &[f32], weight: &[f32], sizes: &Sizes) -> (Vec<f32>, Vec<f32>) {
     let (input, output) = (sizes.input_maps(), sizes.output_maps());
     let (lines, weight) = (input.lines(x), elements(weight, sizes));
@@ -161,7 +161,8 @@ pub fn forward(x: &[f32], weight: &[f32], sizes: &Sizes) -> (Vec<f32>, Vec<f32>)
     (output.images(&out), lines)
 }
 
-/// Gradients by the images and by the weights, each if wanted, from that by the output and the lines of the images.
+/// Gradients with respect to the images and the weights, each if wanted, from the gradient with respect to the output
+/// and the lines of the images.
 pub fn gradients(
     lines: &[f32],
     weight: &[f32],
@@ -201,12 +202,12 @@ fn by_input(weight: &[f32], d: &[f32], sizes: &Sizes) -> Vec<f32> {
     input.images(&out)
 }
 
-/// From images and gradients that are lines already.
+/// The gradient with respect to the weights, from images and gradients that are already lines.
 fn by_weight(x: &[f32], d: &[f32], sizes: &Sizes) -> Vec<f32> {
     let (input, output) = (sizes.input_maps(), sizes.output_maps());
     let element = sizes.to * sizes.from;
     let mut elements = vec![0.0; element * sizes.patch()];
-    // Every element of the kernel has weights of its own, so that nothing is summed over threads.
+    // Every kernel element has its own weights, so nothing is summed over threads.
     elements.par_chunks_mut(element).enumerate().for_each(|(k, out)| {
         let (ky, kx) = (k / sizes.kernel[1], k % sizes.kernel[1]);
         for (x, d) in x.chunks(GROUP * input.len()).zip(d.chunks(GROUP * output.len())) {
@@ -243,7 +244,7 @@ fn columns_mut(line: &mut [f32], channels: usize, start: usize, count: usize) ->
     MatMut::from_row_major_slice_mut(line, channels, columns).subcols_mut(start, count)
 }
 
-/// The weights `[to, from]` of an element of the kernel.
+/// The weights `[to, from]` of a kernel element.
 fn element<'a>(elements: &'a [f32], sizes: &Sizes, ky: usize, kx: usize) -> MatRef<'a, f32> {
     let k = ky * sizes.kernel[1] + kx;
     MatRef::from_row_major_slice(elements, sizes.to, sizes.depth()).subcols(k * sizes.from, sizes.from)

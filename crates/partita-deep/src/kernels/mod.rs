@@ -1,6 +1,6 @@
-//! Convolution and batch normalisation on the processor, as operations of burn with gradients of their own.
+//! Convolution and batch normalisation on the processor, as burn operations with their own gradients.
 //!
-//! On other devices, and for shapes that these do not know, burn's own operations take their place.
+//! On other devices, and for shapes that they do not support, burn's own operations are used instead.
 
 mod convolve;
 mod lines;
@@ -21,13 +21,13 @@ use burn::tensor::{Device, Tensor, TensorData, activation};
 use normalise::{Channel, Maps};
 use sizes::Sizes;
 
-/// Operations that the processor has kernels of its own for.
+/// Operations for which the processor has special kernels.
 #[backend_extension(Flex, Autodiff)]
 trait Kernels: Backend {
-    /// A convolution `[n, from, h, w]` by `[to, from, kh, kw]`.
+    /// A convolution of `[n, from, h, w]` with `[to, from, kh, kw]`.
     fn convolve(x: FloatTensor<Self>, weight: FloatTensor<Self>, sizes: Sizes) -> FloatTensor<Self>;
 
-    /// Images normalised by their own moments, and these.
+    /// Images normalised by their own moments, and the moments.
     fn normalise(
         x: FloatTensor<Self>,
         gamma: FloatTensor<Self>,
@@ -37,10 +37,10 @@ trait Kernels: Backend {
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>);
 }
 
-/// Tensors of the processor.
+/// Tensors on the processor.
 type Flat = FloatTensor<Flex>;
 
-/// Tensors of the processor on a graph.
+/// Tensors on the processor that are part of a graph.
 type Tracked<C> = FloatTensor<Autodiff<Flex, C>>;
 
 /// The numbers of a contiguous tensor, in order.
@@ -72,7 +72,7 @@ impl Kernels for Flex {
     }
 }
 
-/// The convolution, and what its gradients need of the images.
+/// The convolution, and the form of the images that its gradients need.
 fn convolved(x: &Flat, weight: &Flat, sizes: &Sizes) -> (Flat, Flat) {
     let (x, weight) = (x.to_contiguous(), weight.to_contiguous());
     let n = shape(&x)[0];
@@ -99,7 +99,7 @@ fn channels(mean: &Flat, variance: &Flat, gamma: &Flat, beta: &Flat, epsilon: f6
     (0..mean.len()).map(channel).collect()
 }
 
-/// Backward of [`Kernels::convolve`].
+/// Backward pass of [`Kernels::convolve`].
 #[derive(Debug)]
 struct Convolve;
 
@@ -122,7 +122,7 @@ impl Backward<Flex, 2> for Convolve {
     }
 }
 
-/// Backward of [`Kernels::normalise`].
+/// Backward pass of [`Kernels::normalise`].
 #[derive(Debug)]
 struct Normalise;
 
@@ -191,7 +191,7 @@ fn on_processor(device: &Device) -> bool {
     device.clone().inner() == Device::flex()
 }
 
-/// A convolution, as [`Conv2d::forward`].
+/// A convolution, like [`Conv2d::forward`].
 pub(crate) fn convolve(conv: &Conv2d, x: Tensor<4>) -> Tensor<4> {
     let [_, from, h, w] = x.dims();
     let plain = conv.groups == 1 && conv.dilation == [1, 1] && conv.bias.is_none();
@@ -219,7 +219,7 @@ pub(crate) fn convolve(conv: &Conv2d, x: Tensor<4>) -> Tensor<4> {
     Tensor::from_dispatch(out)
 }
 
-/// Batch normalisation, as [`BatchNorm::forward`], and max(·, 0) if wanted.
+/// Batch normalisation, like [`BatchNorm::forward`], followed by max(·, 0) if wanted.
 pub(crate) fn normalise(bn: &BatchNorm, x: Tensor<4>, relu: bool) -> Tensor<4> {
     let device = x.device();
     if !(device.is_autodiff() && bn.training.is_enabled() && on_processor(&device)) {

@@ -1,6 +1,6 @@
 //! Batch normalisation of maps, with max(·, 0) in the same pass.
 //!
-//! A channel belongs to one thread, and its sums run over the images in order, so that bits do not depend on threads.
+//! A channel belongs to one thread, and its sums run over the images in order, so the bits do not depend on threads.
 
 use rayon::prelude::*;
 
@@ -9,14 +9,14 @@ use rayon::prelude::*;
 pub struct Maps {
     /// Number of channels.
     pub channels: usize,
-    /// Pixels of a map.
+    /// Pixels per map.
     pub places: usize,
 }
 
 /// What turns a channel into its normalised values: x ↦ (x − mean)·scale·γ + β.
 #[derive(Clone, Copy)]
 pub struct Channel {
-    /// Its mean.
+    /// The mean of the channel.
     pub mean: f32,
     /// 1/√(variance + ε).
     pub scale: f32,
@@ -32,9 +32,9 @@ impl Channel {
     }
 }
 
-/// Numbers that are summed abreast.
+/// Numbers that are summed side by side.
 const LANES: usize = 16;
-/// Numbers of a lane that are summed in single precision before they join a sum of double precision.
+/// Numbers per lane that are summed in single precision before they are added to a sum in double precision.
 const RUN: usize = 64;
 
 /// Two sums over the places of two maps, Σ f(x, y).
@@ -76,7 +76,7 @@ impl Maps {
     pub fn moments(&self, x: &[f32]) -> (Vec<f32>, Vec<f32>) {
         let count = (x.len() / self.channels) as f64;
         let moments = |c: usize| {
-            // Around one of its values the squares of a channel lose nothing, however far from zero it is.
+            // Squares are taken around one value of the channel, so that no precision is lost far from zero.
             let pivot = x[c * self.places];
             let of_map = |map| sums(map, map, |x, _| [x - pivot, (x - pivot) * (x - pivot)]);
             let [first, second] = self.channel(x, c).map(of_map).fold([0.0; 2], plus);
@@ -86,7 +86,7 @@ impl Maps {
         (0..self.channels).into_par_iter().map(moments).unzip()
     }
 
-    /// Normalised images; with `relu` what is negative becomes 0.
+    /// Normalised images; with `relu`, negative values become 0.
     pub fn normalise(&self, x: &[f32], of: &[Channel], relu: bool) -> Vec<f32> {
         let floor = if relu { 0.0 } else { f32::NEG_INFINITY };
         let mut out = vec![0.0; x.len()];
@@ -94,7 +94,7 @@ impl Maps {
         out.par_chunks_mut(image).zip(x.par_chunks(image)).for_each(|(out, x)| {
             let maps = out.chunks_exact_mut(self.places).zip(x.chunks_exact(self.places));
             for ((out, x), channel) in maps.zip(of) {
-                // Not `max`, which would make a number of what is none and hide that training failed.
+                // Not `max`, which would turn NaN into a number and hide that training failed.
                 let bounded = |v: f32| if v < floor { floor } else { v };
                 out.iter_mut().zip(x).for_each(|(o, x)| *o = bounded(channel.of(*x)));
             }
@@ -102,7 +102,7 @@ impl Maps {
         out
     }
 
-    /// Gradients by the images, by γ and by β, from that by the output, if the moments are those of `x`.
+    /// Gradients with respect to the images, γ and β, from the gradient of the output. The moments must be `x`'s own.
     pub fn gradients(&self, x: &[f32], of: &[Channel], relu: bool, d: &[f32]) -> [Vec<f32>; 3] {
         let count = (x.len() / self.channels) as f64;
         let floor = if relu { 0.0 } else { f32::NEG_INFINITY };

@@ -1,8 +1,8 @@
-//! Convolutions as products of matrices.
+//! Convolutions as matrix products.
 //!
 //! Images are taken in groups, and within a group the number of the image is the innermost index: `[channel, y, x,
-//! image]`. The patches of a kernel's place are then long runs of memory even where maps are three pixels wide, and the
-//! products are wide where those of a single image would be narrow. A product goes over a block of channels at a time, so
+//! image]`. The patches of a kernel element are then long runs of memory even where maps are three pixels wide, and the
+//! products are wide where they would be narrow for a single image. A product takes a block of channels at a time, so
 //! that their patches stay in the cache. Groups and blocks do not depend on the number of threads, so neither do the bits.
 
 use super::sizes::{Sizes, transpose};
@@ -11,18 +11,18 @@ use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Places of the output that a product computes at least, where the images suffice.
+/// Minimum number of output places per product, if there are enough images.
 const PLACES: usize = 512;
-/// Rows of patches (channels times places of the kernel) in a product, about.
+/// Approximate number of rows of patches (channels times kernel elements) per product.
 const ROWS: usize = 384;
 
 impl Sizes {
-    /// Images of a group.
+    /// Images per group.
     fn group(&self) -> usize {
         PLACES.div_ceil(self.places()).max(1)
     }
 
-    /// Channels of a block.
+    /// Channels per block.
     fn block(&self) -> usize {
         (ROWS / self.patch()).clamp(1, self.from)
     }
@@ -33,12 +33,12 @@ impl Sizes {
     }
 
     /// The runs that row `[channel, ky, kx]` of the patches shares with a channel's pixels, for groups of `g` images:
-    /// where it starts in the row, where in the channel, and its length.
+    /// where a run starts in the row, where it starts in the channel, and its length.
     fn runs(&self, [ky, kx]: [usize; 2], g: usize) -> impl Iterator<Item = (usize, usize, usize)> {
         let (ys, y) = self.met(0, ky);
         let (xs, x) = self.met(1, kx);
         let (stride, width, wide) = (self.stride, self.input[1], self.output[1]);
-        // A run is a whole line of places for stride 1 and one place for others.
+        // A run is a whole line of places for stride 1, and a single place for other strides.
         let (pieces, length) = if stride[1] == 1 { (1, xs.len()) } else { (xs.len(), 1) };
         let pieces = if xs.is_empty() { 0 } else { pieces };
         ys.enumerate().flat_map(move |(i, oy)| {
@@ -76,7 +76,7 @@ fn roll(patches: &[f32], sizes: &Sizes, g: usize, x: &mut [f32]) {
     }
 }
 
-/// The convolution of images `x` `[n, from, h, w]` by `weight` `[to, from, kh, kw]`.
+/// The convolution of images `x` `[n, from, h, w]` with `weight` `[to, from, kh, kw]`.
 pub fn forward(x: &[f32], weight: &[f32], sizes: &Sizes) -> Vec<f32> {
     let mut out = vec![0.0; x.len() / sizes.input_len() * sizes.output_len()];
     let group = sizes.group();
@@ -108,7 +108,7 @@ pub fn forward(x: &[f32], weight: &[f32], sizes: &Sizes) -> Vec<f32> {
     out
 }
 
-/// Gradient by the images, from that by the output.
+/// Gradient with respect to the images, from the gradient with respect to the output.
 pub fn by_input(weight: &[f32], by_output: &[f32], sizes: &Sizes) -> Vec<f32> {
     let mut out = vec![0.0; by_output.len() / sizes.output_len() * sizes.input_len()];
     let group = sizes.group();
@@ -141,7 +141,7 @@ pub fn by_input(weight: &[f32], by_output: &[f32], sizes: &Sizes) -> Vec<f32> {
     out
 }
 
-/// Gradient by the weights, from that by the output.
+/// Gradient with respect to the weights, from the gradient with respect to the output.
 pub fn by_weight(x: &[f32], by_output: &[f32], sizes: &Sizes) -> Vec<f32> {
     let (group, depth) = (sizes.group(), sizes.depth());
     let mut d = vec![0.0; by_output.len()];
@@ -151,7 +151,7 @@ pub fn by_weight(x: &[f32], by_output: &[f32], sizes: &Sizes) -> Vec<f32> {
             let g = from.len() / sizes.output_len();
             transpose(from, sizes.output_len(), to, g, [g, sizes.output_len()]);
         });
-    // Every block of channels has weights of its own, so that nothing is summed over threads.
+    // Every block of channels has its own weights, so nothing is summed over threads.
     let mut transposed = vec![0.0; depth * sizes.to];
     transposed.par_chunks_mut(sizes.block() * sizes.patch() * sizes.to).enumerate().for_each_init(
         Scratch::default,

@@ -1,11 +1,11 @@
-//! Sizes of convolutions, and the order of numbers that their products want.
+//! Sizes of convolutions, and reordering numbers for their products.
 
 use std::ops::Range;
 
 /// Side of the square tiles of a transposition.
 const TILE: usize = 16;
 
-/// Sizes of a convolution without groups and dilation.
+/// Sizes of a convolution without groups or dilation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sizes {
     /// Channels of the input.
@@ -18,19 +18,19 @@ pub struct Sizes {
     pub output: [usize; 2],
     /// Height and width of the kernel.
     pub kernel: [usize; 2],
-    /// Steps of the kernel.
+    /// Step size of the kernel.
     pub stride: [usize; 2],
     /// Zeros before and after the image.
     pub padding: [usize; 2],
 }
 
 impl Sizes {
-    /// Numbers of an image of the input.
+    /// Count of numbers in an input image.
     pub fn input_len(&self) -> usize {
         self.from * self.pixels()
     }
 
-    /// Numbers of an image of the output.
+    /// Count of numbers in an output image.
     pub fn output_len(&self) -> usize {
         self.to * self.places()
     }
@@ -43,17 +43,17 @@ impl Sizes {
         self.output[0] * self.output[1]
     }
 
-    /// Numbers of a patch of one channel.
+    /// Count of numbers in a patch of one channel.
     pub fn patch(&self) -> usize {
         self.kernel[0] * self.kernel[1]
     }
 
-    /// Numbers of a patch of all channels.
+    /// Count of numbers in a patch of all channels.
     pub fn depth(&self) -> usize {
         self.from * self.patch()
     }
 
-    /// Places along an axis at which the kernel's element `k` meets the image, and the pixel it meets at the first.
+    /// Places along an axis where kernel element `k` meets the image, and the pixel it meets at the first place.
     pub fn met(&self, axis: usize, k: usize) -> (Range<usize>, usize) {
         let (stride, padding) = (self.stride[axis], self.padding[axis]);
         let first = padding.saturating_sub(k).div_ceil(stride);
@@ -66,9 +66,9 @@ impl Sizes {
     }
 }
 
-/// `[rows, columns]` to `[columns, rows]`, where rows of `a` start `from` apart and those of `out` start `to` apart.
+/// Transpose `[rows, columns]` to `[columns, rows]`; rows of `a` start `from` apart, rows of `out` `to` apart.
 pub fn transpose(a: &[f32], from: usize, out: &mut [f32], to: usize, [rows, columns]: [usize; 2]) {
-    // A tile goes through registers and the nearest cache; what is read and written of memory are whole lines of it.
+    // A tile passes through registers and the nearest cache, so memory is read and written in whole cache lines.
     let mut tile = [[0f32; TILE]; TILE];
     for r in (0..rows).step_by(TILE) {
         let high = TILE.min(rows - r);

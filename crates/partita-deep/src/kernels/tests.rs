@@ -1,4 +1,4 @@
-//! The operations against burn's own: values, gradients and running moments.
+//! The operations, compared with burn's own: values, gradients and running moments.
 
 use super::*;
 use crate::weights::walk::values;
@@ -18,7 +18,7 @@ fn close(a: Tensor<4>, b: Tensor<4>) {
     }
 }
 
-/// Both ways of computing must agree in value and in the gradients by the input and by a parameter.
+/// Both ways of computing must agree in the value and in the gradients with respect to the input and to a parameter.
 fn agree(
     x: Tensor<4>,
     ours: impl Fn(Tensor<4>) -> Tensor<4>,

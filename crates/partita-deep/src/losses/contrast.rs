@@ -1,11 +1,11 @@
-//! What SCAN learns from: two views of an image against all others, and an image beside its neighbour (Chen et al. 2020;
-//! Van Gansbeke et al. 2020).
+//! The losses of SCAN: two views of an image against all others, and an image compared with its neighbour (Chen et
+//! al. 2020; Van Gansbeke et al. 2020).
 
 use burn::tensor::Tensor;
 use burn::tensor::activation::log_softmax;
 
-/// SimCLR's loss: of all 2n − 1 other views, a view should resemble most that of the same image. The likeness is the
-/// cosine, divided by the temperature.
+/// SimCLR's loss: of all 2n − 1 other views, a view should be most similar to the one of the same image. The
+/// similarity is the cosine, divided by the temperature.
 ///
 /// # Shapes
 /// `[n, m]` and `[n, m]` to `[1]`.
@@ -15,13 +15,13 @@ pub fn contrast(z: Tensor<2>, other: Tensor<2>, temperature: f64) -> Tensor<1> {
     let (z, other) = (unit(z), unit(other));
     let pairs = (z.clone() * other.clone()).sum() / temperature as f32;
     let all = Tensor::cat(vec![z, other], 0);
-    // A view is not compared with itself: no cosine comes near this.
+    // A view is not compared with itself: this is far below any cosine.
     let own = Tensor::<2>::eye(2 * n, &device) * -1e4f32;
     let likeness = all.clone().matmul(all.transpose()) / temperature as f32 + own;
     (log_sum_exp(likeness).sum() - pairs * 2.0) / (2 * n) as f32
 }
 
-/// SCAN's loss: −mean ln Σ_c σ_c σ′_c of images and neighbours, less `weight` times the entropy of the mean.
+/// SCAN's loss: −mean ln Σ_c σ_c σ′_c of images and neighbours, minus `weight` times the entropy of the mean.
 ///
 /// # Shapes
 /// `[n, K]` and `[n, K]` to `[1]`.

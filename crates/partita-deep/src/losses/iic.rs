@@ -10,7 +10,7 @@ use burn::tensor::activation::softmax;
 pub fn iic(z: Tensor<2>, other: Tensor<2>) -> Tensor<1> {
     let [n, k] = z.dims();
     let joint = softmax(z, 1).transpose().matmul(softmax(other, 1)) / n as f32;
-    // Entries may underflow, and 0 ln 0 is 0: the smallest normal number is far below any rounding of the sum.
+    // Entries may underflow, and 0 ln 0 is 0: the smallest normal number changes the sum by less than rounding.
     let joint = ((joint.clone() + joint.transpose()) / 2.0).clamp_min(f32::MIN_POSITIVE);
     let rows = joint.clone().sum_dim(1).expand([k, k]);
     let columns = joint.clone().sum_dim(0).expand([k, k]);

@@ -1,8 +1,8 @@
 //! Losses of a network's logits.
 //!
 //! The losses of a batch of predictions are the core's own: their gradient d/dz, in double precision, is put on the
-//! graph as a constant, so that the network descends exactly what the linear engine descends. What compares two views
-//! of the same images is written in tensors here.
+//! graph as a constant, so that the network minimises exactly what the linear engine minimises. Losses that compare two
+//! views of the same images are written with tensors here.
 
 mod contrast;
 mod iic;
@@ -19,12 +19,12 @@ use burn::tensor::{Tensor, TensorData};
 use partita::objective::{Batch, BatchObjective, Workspace};
 use partita::simplex::log_softmax_rows;
 
-/// A loss of a batch: its value, and a tensor whose gradient is that of the loss.
+/// The loss of a batch: its value, and a tensor with the gradient of the loss.
 #[derive(Debug, Clone)]
 pub struct Term {
     /// The loss.
     pub value: f64,
-    /// To be summed with other terms and descended; only its gradient means anything.
+    /// To be added to other terms and minimised; only its gradient has a meaning.
     pub tensor: Tensor<1>,
     /// ln σ of the batch, row after row.
     pub log_sigma: Vec<f64>,

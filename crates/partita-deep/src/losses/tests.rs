@@ -1,4 +1,4 @@
-//! Tensor losses against the core's and against finite differences.
+//! Tensor losses, compared with the core's and with finite differences.
 
 use super::vat::random;
 use super::*;

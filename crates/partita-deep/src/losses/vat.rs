@@ -6,13 +6,13 @@ use partita::rng::{Stream, stream};
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
-/// KL(σ(x)‖σ(x + r)) for the r of length ε that raises it most, found by one power step (Miyato et al. 2018).
+/// KL(σ(x)‖σ(x + r)) for the r of length ε that increases it most, found by one power step (Miyato et al. 2018).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Vat {
     /// Length of r, in units of the network's input.
     pub epsilon: f64,
-    /// Length of the random disturbance from which r is found.
+    /// Length of the random disturbance that is used to find r.
     pub xi: f64,
 }
 
@@ -44,7 +44,7 @@ impl Vat {
     }
 }
 
-/// Normal numbers of the shape of `x`; each image draws from a stream of its own.
+/// Normal random numbers in the shape of `x`; each image has its own random stream.
 pub(super) fn random(x: &Tensor<4>, seed: u64, step: u64) -> Tensor<4> {
     let [n, c, h, w] = x.dims();
     let m = c * h * w;

@@ -4,7 +4,7 @@ use super::layers::{ConvBn, Shape, global_mean};
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 
-/// Widens, filters every channel on its own, narrows; added to its input where the shapes allow.
+/// A block that widens, filters every channel separately, and narrows; it is added to its input if the shapes allow.
 #[derive(Module, Debug)]
 pub struct Inverted {
     expand: Option<ConvBn>,
@@ -105,7 +105,7 @@ pub(super) fn torchvision(name: &str) -> Option<String> {
     by_position(name, |block, part, leaf| match part {
         "expand" => format!("features.{}.conv.0.{leaf}", block + 1),
         "depthwise" => format!("features.{}.conv.{}.{leaf}", block + 1, usize::from(block > 0)),
-        // Not wrapped: convolution and normalisation follow each other in the block itself.
+        // The last convolution and its normalisation are not wrapped: they follow each other in the block itself.
         _ => {
             let (at, rest) = split_index(leaf);
             format!("features.{}.conv.{}.{rest}", block + 1, 1 + usize::from(block > 0) + at)
@@ -126,7 +126,7 @@ pub(super) fn flat(name: &str) -> Option<String> {
     })
 }
 
-/// Stem, blocks and last layer by their positions; `inside` names what is inside of a block.
+/// Name stem, blocks and last layer by their positions; `inside` names the parts of a block.
 fn by_position(name: &str, inside: impl Fn(usize, &str, &str) -> String) -> Option<String> {
     let name = name.replace(".conv.", ".0.").replace(".bn.", ".1.");
     if let Some(leaf) = name.strip_prefix("stem.") {

@@ -1,17 +1,17 @@
-//! How much a network remembers of an image between its forward and its backward pass.
+//! How much a network stores for an image between its forward and its backward pass.
 
 use super::inverted::{self, Stage};
 use super::{ImageShape, Net};
 
 impl Net {
-    /// Numbers that a step of training keeps of an image: what every layer makes of it, before and after normalisation.
+    /// Count of numbers that a training step keeps for an image: every layer's output, before and after normalisation.
     pub fn kept(self, shape: ImageShape) -> usize {
         let [channels, h, w] = shape;
         let pixels = h * w;
         let layers = match self {
             Self::Linear => 0,
             Self::Mlp => 2 * 3 * 1200,
-            // Pooling quarters the maps after the first three layers.
+            // Pooling after each of the first three layers quarters the maps.
             Self::Vgg4 => {
                 (0..4).map(|i| (64 << i) * (2 * pixels / (1 << (2 * i)) + pixels / (4 << (2 * i)))).sum()
             }
@@ -25,11 +25,11 @@ impl Net {
     }
 }
 
-/// Of four stages of residual blocks, the first with `pixels` in a map.
+/// The count for four stages of residual blocks; maps of the first have `pixels` pixels.
 fn residual(pixels: usize, depths: [usize; 4], bottleneck: bool) -> usize {
     let stage = |(i, depth): (usize, usize)| {
         let (width, pixels) = (64 << i, pixels.div_ceil(1 << (2 * i)));
-        // Convolutions and normalisations, the sum and its max(·, 0); a short cut of other shape is convolved too.
+        // Convolutions and normalisations, the sum and its max(·, 0); a shortcut to another shape is convolved too.
         let (block, short) = match bottleneck {
             true => (2 * (2 + 4) * width + 2 * 4 * width, 2 * 4 * width),
             false => (2 * 2 * width + 2 * width, if i > 0 { 2 * width } else { 0 }),
@@ -39,7 +39,7 @@ fn residual(pixels: usize, depths: [usize; 4], bottleneck: bool) -> usize {
     depths.into_iter().enumerate().map(stage).sum()
 }
 
-/// Of inverted residual blocks: every convolution is kept with its normalisation and its bounds.
+/// The count for inverted residual blocks: every convolution, its normalisation and its clipped output are kept.
 fn stacked(pixels: usize, stages: &[Stage]) -> usize {
     let (mut pixels, mut from) = (pixels / 4, 32);
     let mut sum = 3 * from * pixels;

@@ -32,7 +32,7 @@ impl Shape {
         Self { stride, ..self }
     }
 
-    /// Every channel on its own.
+    /// A convolution of every channel separately.
     pub fn depthwise(channels: usize, kernel: usize) -> Self {
         Self { groups: channels, ..Self::new(channels, channels, kernel) }
     }
@@ -58,15 +58,15 @@ impl Shape {
         ConvBn { conv: self.conv(device), bn: norm(self.channels[1], device) }
     }
 
-    /// As TensorFlow pads ("same": what is odd goes after the image) and normalises (ε = 1e-3).
+    /// With TensorFlow's padding ("same": an odd pixel goes after the image) and normalisation (ε = 1e-3).
     pub fn with_norm_as_tensorflow(self, device: &Device) -> ConvBn {
         let bn = BatchNormConfig::new(self.channels[1]).with_epsilon(1e-3).init(device);
         ConvBn { conv: self.padded(PaddingConfig2d::Same, device), bn }
     }
 }
 
-/// Batch normalisation with PyTorch's ε and momentum; the running variance is that of the batches, where PyTorch's is
-/// the estimate n/(n − 1) times as large.
+/// Batch normalisation with PyTorch's ε and momentum. The running variance is that of the batches; PyTorch's is the
+/// unbiased estimate, n/(n − 1) times as large.
 pub(super) fn norm(channels: usize, device: &Device) -> BatchNorm {
     BatchNormConfig::new(channels).init(device)
 }
@@ -77,7 +77,7 @@ pub(super) fn linear(from: usize, to: usize, device: &Device) -> Linear {
 }
 
 impl ConvBn {
-    /// The two in a row.
+    /// The convolution, then the normalisation.
     ///
     /// # Shapes
     /// `[n, channels, h, w]` to `[n, channels', h', w']`.
@@ -85,12 +85,12 @@ impl ConvBn {
         normalise(&self.bn, convolve(&self.conv, x), false)
     }
 
-    /// The two and min(max(·, 0), 6).
+    /// Both, then min(max(·, 0), 6).
     pub fn relu6(&self, x: Tensor<4>) -> Tensor<4> {
         self.forward(x).clamp(0.0, 6.0)
     }
 
-    /// The two and max(·, 0).
+    /// Both, then max(·, 0).
     pub fn relu(&self, x: Tensor<4>) -> Tensor<4> {
         normalise(&self.bn, convolve(&self.conv, x), true)
     }

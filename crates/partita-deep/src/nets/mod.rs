@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// Which network.
+/// The kind of network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Net {
@@ -73,11 +73,11 @@ impl FromStr for Net {
 /// Channels, height and width of the images that a network takes.
 pub type ImageShape = [usize; 3];
 
-/// A layout of parameter names: from ours to that of a file, if it has one.
+/// A layout of parameter names: maps our name to the name in a file, if there is one.
 pub(crate) type Layout = fn(&str) -> Option<String>;
 
 impl Net {
-    /// Build the network, weights zero, for images of that shape.
+    /// Build the network for images of that shape, with zero weights.
     pub fn build(self, shape: ImageShape, device: &Device) -> Result<Backbone> {
         self.check(shape)?;
         let [channels, h, w] = shape;
@@ -120,7 +120,7 @@ impl Net {
         }
     }
 
-    /// The layouts of names in which weights of this network are found.
+    /// The layouts of names that weight files of this network may have.
     pub(crate) fn layouts(self) -> &'static [Layout] {
         match self {
             Self::Linear => &[],
@@ -135,7 +135,7 @@ impl Net {
 
 /// A network up to its features.
 #[derive(Module, Debug)]
-#[allow(clippy::large_enum_variant)] // There is one of it in a program.
+#[allow(clippy::large_enum_variant)] // A program has only one of it.
 pub enum Backbone {
     /// The pixels themselves.
     Pixels(Identity),
@@ -163,7 +163,7 @@ impl Backbone {
     }
 }
 
-/// A network with linear heads on its features, each of which gives logits of clusters.
+/// A network with linear heads on its features; each head gives logits of clusters.
 #[derive(Module, Debug)]
 pub struct Classifier {
     /// Features.

@@ -1,4 +1,4 @@
-//! Networks without short cuts: the multilayer perceptron and IIC's VGG4.
+//! Networks without shortcuts: the multilayer perceptron and IIC's VGG4.
 
 use super::layers::{ConvBn, Shape, linear, norm};
 use burn::module::Module;
@@ -34,8 +34,8 @@ impl Mlp {
     }
 }
 
-/// The network of IIC (Ji et al. 2019): 5×5 convolutions of 64, 128, 256 and 512 channels, pooling after the first
-/// three.
+/// The network of IIC (Ji et al. 2019): 5×5 convolutions of 64, 128, 256 and 512 channels, with pooling after the
+/// first three.
 #[derive(Module, Debug)]
 pub struct Vgg4 {
     layers: Vec<ConvBn>,

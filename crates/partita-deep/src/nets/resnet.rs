@@ -9,7 +9,7 @@ use burn::nn::conv::Conv2d;
 use burn::nn::pool::{MaxPool2d, MaxPool2dConfig};
 use burn::tensor::{Device, Tensor, activation::relu};
 
-/// How an image enters.
+/// The first layers of the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stem {
     /// A 7×7 convolution of stride 2 and pooling, for images of about 224 pixels.
@@ -18,7 +18,7 @@ pub enum Stem {
     Cifar,
 }
 
-/// Two or three convolutions added to their input.
+/// Two or three convolutions whose output is added to their input.
 #[derive(Module, Debug)]
 pub struct Residual {
     conv1: Conv2d,
@@ -128,7 +128,7 @@ pub(super) fn torchvision(name: &str) -> Option<String> {
     Some(name.replace("downsample.conv", "downsample.0").replace("downsample.bn", "downsample.1"))
 }
 
-/// Name in the layout of networks for CIFAR, SCAN's among them, where the way past a block is a `shortcut`.
+/// Name in the layout of networks for CIFAR, such as SCAN's, where the connection past a block is called `shortcut`.
 pub(super) fn shortcut(name: &str) -> Option<String> {
     torchvision(name).map(|name| name.replace("downsample", "shortcut"))
 }

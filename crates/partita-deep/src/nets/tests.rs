@@ -1,4 +1,4 @@
-//! Every network against PyTorch: `tests/golden/networks.py` made the outputs, weights come from the same formula.
+//! Every network, compared with PyTorch: `tests/golden/networks.py` made the outputs, with weights from one formula.
 
 use super::*;
 use crate::device::tested;
@@ -78,8 +78,8 @@ fn networks_agree_with_pytorch() {
         let device = tested();
         let (backbone, layout) = build(name, golden.shape, &device);
         check(backbone, layout, golden, &device, (&golden.tested, 2e-5));
-        // Where gradients are wanted, batch normalisation goes by the batch: in the last maps by the 16 numbers of a
-        // channel, whose small variances make rounding larger.
+        // With gradients, batch normalisation uses the batch's own moments. In the last maps these come from only 16
+        // numbers per channel, whose small variances amplify rounding.
         let device = tested().autodiff();
         let (backbone, layout) = build(name, golden.shape, &device);
         check(backbone, layout, golden, &device, (&golden.trained, 2e-4));

@@ -1,5 +1,5 @@
-//! Images of a batch as the numbers that the network takes. They depend on the seed, the epoch and the rows alone, so
-//! they are made on all cores while the network still works on the batch before.
+//! Images of a batch as the numbers that the network takes. They depend only on the seed, the epoch and the rows, so
+//! they are made on all cores while the network still works on the previous batch.
 
 use super::Params;
 use super::params::Aim;
@@ -11,12 +11,12 @@ use partita::rng::{Stream, stream};
 use rand::RngExt;
 use rayon::prelude::*;
 
-/// How an image is looked at.
+/// How an image is presented.
 #[derive(Debug, Clone, Copy)]
 enum Look {
-    /// As it is.
+    /// Unchanged.
     Plain,
-    /// A view of an epoch, by its number.
+    /// The view with this number within the epoch.
     View(u64),
 }
 
@@ -29,18 +29,18 @@ pub(super) struct Source<'a> {
     pub normalise: Normalise,
 }
 
-/// Images of a batch, and what the aim compares them with.
+/// The images of a batch, and the images that the aim compares them with.
 pub(super) struct Inputs {
-    /// Their numbers among all images.
+    /// Their indices among all images.
     pub rows: Vec<usize>,
     /// The images.
     pub first: TensorData,
-    /// A view of each, or of its partner.
+    /// A view of each image or of its partner.
     pub second: Option<TensorData>,
 }
 
 impl Source<'_> {
-    /// What a step of an epoch takes of these images.
+    /// The inputs that a step of an epoch makes from these images.
     pub fn inputs(&self, rows: &[usize], epoch: usize) -> Inputs {
         use Look::{Plain, View};
         let partners;
@@ -86,7 +86,7 @@ impl Source<'_> {
         TensorData::new(numbers.collect::<Vec<f32>>(), [rows.len(), c, h, w])
     }
 
-    /// One of the neighbours of each image, drawn anew in every epoch.
+    /// One random neighbour of each image, drawn anew in every epoch.
     fn partners(&self, rows: &[usize], epoch: usize) -> Vec<usize> {
         let n = self.pixels.len();
         let count = self.neighbours.len() / n;

@@ -1,4 +1,4 @@
-//! All that a run needs to go on: weights, moments, and how far it is. Random numbers need no state: they depend on
+//! All that a run needs to continue: weights, moments, and its progress. Random numbers need no state: they depend on
 //! the seed, the epoch and the row.
 
 use super::ahead::Source;
@@ -13,14 +13,14 @@ use std::path::Path;
 
 const FORMAT: &str = "partita-checkpoint-3";
 
-/// Where the state of a run is kept, and what went into it.
+/// Where the state of a run is saved, and a fingerprint of what the run began with.
 pub(super) struct Checkpoint<'a> {
     pub path: &'a Path,
     origin: String,
 }
 
 impl<'a> Checkpoint<'a> {
-    /// Of a run that has not begun.
+    /// The checkpoint of a run that has not begun.
     pub fn new(path: &'a Path, trainer: &Trainer<'_>) -> Self {
         Self { path, origin: format!("{:016x}", origin(trainer).0) }
     }
@@ -32,7 +32,7 @@ impl<'a> Checkpoint<'a> {
         Ok(file.write(self.path)?)
     }
 
-    /// Put the state into a trainer that was made with the same options of the same images and weights.
+    /// Load the state into a trainer that was made with the same options, images and weights.
     pub fn read(&self, trainer: &mut Trainer<'_>) -> Result<()> {
         let path = self.path;
         let file = TensorFile::read(path)?;
@@ -41,7 +41,7 @@ impl<'a> Checkpoint<'a> {
     }
 }
 
-/// What a run begins with beside its options: images, known labels, neighbours, weights.
+/// A fingerprint of what a run begins with besides its options: images, known labels, neighbours, weights.
 fn origin(trainer: &Trainer<'_>) -> Fingerprint {
     let Source { pixels, neighbours, normalise, .. } = &trainer.source;
     let mut print = Fingerprint::default()
@@ -54,7 +54,7 @@ fn origin(trainer: &Trainer<'_>) -> Fingerprint {
     print
 }
 
-/// Weights, moments, and how far the run is.
+/// Weights, moments, and the progress of the run.
 fn state(trainer: &Trainer<'_>) -> TensorFile {
     let mut file = TensorFile::default();
     for (name, tensor) in tensors(&trainer.model.valid()) {
@@ -75,14 +75,14 @@ fn state(trainer: &Trainer<'_>) -> TensorFile {
     file
 }
 
-/// Put a state into a trainer, or say why not.
+/// Load a state into a trainer, or say why it does not fit.
 fn take(trainer: &mut Trainer<'_>, file: &TensorFile, origin: &str) -> std::result::Result<(), &'static str> {
     let text = |key: &str| file.metadata.get(key).map(String::as_str).unwrap_or_default();
     if text("format") != FORMAT {
         return Err("it is not a checkpoint of this version of Partita");
     }
     let params: Params = serde_json::from_str(text("params")).map_err(|_| "its options cannot be read")?;
-    // More epochs may be asked for than at first; all else decides what the run is.
+    // More epochs may be asked for than at first; all other options must be the same.
     if (Params { epochs: trainer.params.epochs, ..params }) != *trainer.params {
         return Err("it was made with other options; give the same, or start again without --resume");
     }
@@ -112,7 +112,7 @@ fn take(trainer: &mut Trainer<'_>, file: &TensorFile, origin: &str) -> std::resu
     Ok(())
 }
 
-/// A classifier with the tensors under `model.`, if all of them are there and fit.
+/// A classifier with the tensors under `model.`, if all of them exist and fit.
 pub(super) fn fill(model: Classifier, file: &TensorFile) -> Option<Classifier> {
     let mut whole = true;
     let filled = walk::fill(model, &mut |name, shape| {

@@ -1,11 +1,11 @@
-//! Memory that training will take.
+//! A forecast of the memory that training will take.
 
 use super::{Aim, Params};
 use crate::error::{DeepError, Result};
 use crate::images::Pixels;
 use crate::nets::ImageShape;
 
-/// Passes through the network that are remembered at the same time.
+/// Passes through the network that are in memory at the same time.
 fn passes(params: &Params) -> usize {
     match params.aim {
         Aim::Core { .. } => 1 + usize::from(params.pairs > 0.0) + usize::from(params.disturb > 0.0),
@@ -14,7 +14,7 @@ fn passes(params: &Params) -> usize {
     }
 }
 
-/// Bytes that an image of a batch takes: what the layers keep of it, and half as much again for gradients on their way.
+/// Bytes that an image of a batch takes: what the layers keep for it, and half as much again for gradients in progress.
 fn of_image(params: &Params, shape: ImageShape) -> u64 {
     (4 * params.net.kept(shape) * passes(params)) as u64 * 3 / 2
 }
@@ -22,7 +22,7 @@ fn of_image(params: &Params, shape: ImageShape) -> u64 {
 /// Bytes that a parameter takes: itself, its gradient and both of Adam's moments.
 const OF_PARAMETER: u64 = 16;
 
-/// Refuse a run that needs more than `free` bytes beside the images, which are in memory already.
+/// Refuse a run that needs more than `free` bytes in addition to the images, which are in memory already.
 pub(super) fn check(params: &Params, pixels: &Pixels, parameters: usize, free: Option<u64>) -> Result<()> {
     let Some(free) = free else { return Ok(()) };
     let batch = params.batch.min(pixels.len()) as u64;
@@ -58,7 +58,7 @@ mod tests {
             advice.split("--batch ").nth(1).and_then(|rest| rest.split(',').next()).unwrap().parse().unwrap();
         assert!(need > 1 << 30 && batch < 500, "{need} {advice}");
         assert!(check(&Params { batch, ..params.clone() }, &pixels, 0, Some(1 << 30)).is_ok());
-        // Where the weights alone are too many no batch helps.
+        // If the weights alone are too large, a smaller batch does not help.
         let refused = check(&params, &pixels, 1 << 27, Some(1 << 30)).unwrap_err().to_string();
         assert!(refused.contains("--size") && !refused.contains("--batch"), "{refused}");
     }

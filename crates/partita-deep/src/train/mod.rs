@@ -1,4 +1,4 @@
-//! Deep clustering: a network trained on images, with the core's losses and what compares views.
+//! Deep clustering: a network trained on images, with the core's losses and losses that compare views.
 
 mod ahead;
 mod checkpoint;
@@ -34,27 +34,27 @@ use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use step::{Judge, Losses};
 
-/// An epoch that was made.
+/// A completed epoch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Epoch {
     /// The stage of training it belongs to: training, or one of SCAN's (contrast, neighbours, self-labels).
     pub stage: String,
-    /// Its number there, from 1.
+    /// Its number within the stage, from 1.
     pub epoch: usize,
-    /// Mean over the batches of all losses with their weights.
+    /// Weighted sum of all losses, as a mean over the batches.
     pub loss: f64,
-    /// Of the clustering.
+    /// The clustering loss.
     pub cluster: f64,
-    /// Of self-augmentation.
+    /// The loss of self-augmentation.
     pub pairs: f64,
-    /// Of virtual adversarial training.
+    /// The loss of virtual adversarial training.
     pub disturb: f64,
     /// Share of the images that the network was sure of, in the third stage of SCAN.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sure: Option<f64>,
 }
 
-/// What a deep fit is given beside its options.
+/// What a deep fit is given besides its options.
 #[derive(Debug, Clone, Copy)]
 pub struct Input<'a> {
     /// The images.
@@ -65,16 +65,16 @@ pub struct Input<'a> {
     pub start: Option<&'a StateDict>,
     /// A trained network to start from: its backbone, and its heads where they fit.
     pub begin: Option<&'a DeepModel>,
-    /// Neighbours of each image, as many for all, for an aim that takes them.
+    /// Neighbours of each image, the same number for all, for an aim that uses them.
     pub neighbours: &'a [u32],
-    /// Where the state after every epoch is kept.
+    /// Where the state is saved after every epoch.
     pub checkpoint: Option<&'a Path>,
-    /// Go on from the checkpoint, if it is there.
+    /// Continue from the checkpoint, if it exists.
     pub resume: bool,
 }
 
 impl<'a> Input<'a> {
-    /// Images, and nothing else.
+    /// Images only.
     pub fn new(pixels: &'a Pixels) -> Self {
         Self {
             pixels,
@@ -89,7 +89,7 @@ impl<'a> Input<'a> {
 }
 
 impl Input<'_> {
-    /// Refuse labels and neighbours that are not those of the images.
+    /// Refuse labels and neighbours that do not belong to the images.
     fn check(&self, params: &Params) -> Result<()> {
         let refuse = |problem: String| Err(DeepError::Option(problem));
         let n = self.pixels.len();
@@ -127,14 +127,14 @@ pub struct Trainer<'a> {
     device: Device,
     epochs: Vec<Epoch>,
     head_losses: Vec<f64>,
-    /// Mean predictions of the epoch so far.
+    /// Mean predictions in the epoch so far.
     shares: Vec<f64>,
-    /// Images of the epoch so far whose cluster the network was sure of.
+    /// Number of images in the epoch so far whose cluster the network was sure of.
     sure: usize,
     workspace: Workspace,
 }
 
-/// A trained network and how it came to be.
+/// A trained network and how it was trained.
 #[derive(Debug)]
 pub struct DeepFit {
     /// The network.
@@ -143,15 +143,15 @@ pub struct DeepFit {
     pub epochs: Vec<Epoch>,
     /// Why training stopped.
     pub stop: StopReason,
-    /// The checkpoint, if there is one.
+    /// The checkpoint file, if there is one.
     pub kept: Option<PathBuf>,
 }
 
-/// Train a network on images. `each` sees every epoch and the network after it, before the epoch is kept in a checkpoint: of
-/// a run that is killed in between, and resumed, it sees that epoch again.
+/// Train a network on images. `each` sees every epoch and the network after it, before the checkpoint is written: if
+/// a run is killed in between and resumed, it sees that epoch again.
 ///
-/// On the processor the result has the same bits for the same seed, whatever the number of threads, and whether or not the run was
-/// interrupted and resumed with the same options. More epochs than at first may be asked for: the run then goes on.
+/// On the processor, the same seed gives the same bits, whatever the number of threads, and whether or not the run
+/// was interrupted and resumed with the same options. A resumed run may ask for more epochs.
 pub fn fit(
     input: &Input<'_>,
     params: &Params,
@@ -188,11 +188,11 @@ impl<'a> Trainer<'a> {
         let (device, shape) = (device.autodiff(), input.pixels.shape());
         let heads = params.head_sizes(shape);
         let mut model = Classifier::new(params.net, shape, &heads, &device)?;
-        // Weights take memory from here on, not before.
+        // No memory is taken for weights before this point.
         let free = memory::free().filter(|_| on_processor);
         forecast::check(params, input.pixels, weights::walk::count(&model), free)?;
         model = weights::randomise(model, params.seed);
-        // Whether trained here or elsewhere, weights of a network are used with the same numbers.
+        // Weights of a network get the same normalised input, whether they were trained here or elsewhere.
         let mut normalise = Normalise::of(params.net);
         if let Some(start) = input.start {
             model.backbone = weights::load(model.backbone, params.net, start)?;
@@ -219,12 +219,12 @@ impl<'a> Trainer<'a> {
         })
     }
 
-    /// Batches of an epoch; images left over at its end wait for the next.
+    /// Batches per epoch; images left over at its end wait for the next one.
     fn batches(&self) -> usize {
         (self.source.pixels.len() / self.params.batch).max(1)
     }
 
-    /// One pass over the images, each epoch in an order of its own.
+    /// One pass over the images; the order differs in each epoch.
     fn epoch(&mut self, observer: &dyn Observer) -> Result<Flow> {
         let (number, source) = (self.epochs.len(), self.source);
         let mut order: Vec<usize> = (0..source.pixels.len()).collect();
@@ -238,7 +238,7 @@ impl<'a> Trainer<'a> {
         let mut prepare = || batch.next().map(|rows| source.inputs(rows, number));
         let (mut made, mut next) = (0, prepare());
         while let Some(inputs) = next.take() {
-            // The step stays on this thread: burn keeps running means apart for every thread that makes them.
+            // The step stays on this thread: burn keeps separate running means for every thread that computes them.
             let losses = rayon::in_place_scope(|scope| {
                 scope.spawn(|_| next = prepare());
                 self.step(inputs, &judge)
@@ -259,7 +259,7 @@ impl<'a> Trainer<'a> {
                 return Ok(Flow::Stop);
             }
         }
-        // Labels that are known hold their clusters in place, and a late split would not be learnt.
+        // Known labels hold their clusters in place, and there is too little time to learn from a late split.
         if self.known.is_none()
             && matches!(self.params.aim, Aim::Core { loss: Loss::Strong, .. })
             && 2 * (number + 1) <= self.params.epochs
@@ -302,7 +302,7 @@ impl<'a> Trainer<'a> {
 
     /// The network as it is now.
     fn result(&self) -> DeepModel {
-        // Of IIC's heads with K clusters the one of lowest loss; truth has no say.
+        // Of IIC's heads with K clusters, take the one with the lowest loss; the truth has no influence.
         let count = if let Aim::Iic { heads, .. } = self.params.aim { heads } else { 1 };
         let main = self.head_losses.iter().enumerate().take(count);
         let head = main.min_by(|a, b| a.1.total_cmp(b.1)).map_or(0, |(head, _)| head);

@@ -1,4 +1,4 @@
-//! A trained network as a file, and what it says of images.
+//! A trained network as a file, and its predictions for images.
 
 use super::{Aim, Params, checkpoint};
 use crate::embed::Normalise;
@@ -16,9 +16,9 @@ use std::path::Path;
 
 /// Version of the layout, raised when an older reader would misread it.
 const FORMAT: &str = "partita-deep-1";
-/// What the layouts of all versions begin with.
+/// The prefix that the layouts of all versions share.
 const FAMILY: &str = "partita-deep-";
-/// Images predicted at once, at most.
+/// Maximum number of images that are predicted at once.
 const BATCH: usize = 256;
 
 /// A network that gives probabilities of clusters.
@@ -50,14 +50,14 @@ impl DeepModel {
         })
     }
 
-    /// Features of all images before the heads, row after row, and how many an image has.
+    /// Features of all images before the heads, row after row, and the number of features per image.
     pub fn features(&self, pixels: &Pixels, observer: &dyn Observer) -> Result<(Vec<f32>, usize)> {
         let out = self.over(pixels, "features", observer, |x| self.net.backbone.forward(x))?;
         let m = out.len() / pixels.len().max(1);
         Ok((out, m))
     }
 
-    /// What `of` makes of all images, batch by batch.
+    /// Apply `of` to all images, batch by batch.
     fn over(
         &self,
         pixels: &Pixels,
@@ -66,7 +66,7 @@ impl DeepModel {
         of: impl Fn(Tensor<4>) -> Tensor<2>,
     ) -> Result<Vec<f32>> {
         let (n, mut out) = (pixels.len(), Vec::new());
-        // What was small enough for training is small enough here.
+        // A batch that was small enough for training is small enough here.
         let batch = BATCH.min(self.params.batch).max(1);
         for start in (0..n).step_by(batch) {
             let rows: Vec<usize> = (start..n.min(start + batch)).collect();
@@ -87,7 +87,7 @@ impl DeepModel {
         Ok(out)
     }
 
-    /// `fresh` with the numbers of this network, where names and shapes agree.
+    /// `fresh` with the weights of this network, where names and shapes agree.
     pub(super) fn continued(&self, fresh: Classifier) -> Classifier {
         let own = tensors(&self.net);
         walk::fill(fresh, &mut |name, shape| {
@@ -112,19 +112,19 @@ impl DeepModel {
         Ok(TensorFile { tensors, metadata }.write(path)?)
     }
 
-    /// Write the weights before the heads, under the names that PyTorch's networks have.
+    /// Write the weights before the heads, under PyTorch's names.
     pub fn write_backbone(&self, path: &Path) -> Result<()> {
         save(&self.net.backbone, self.params.net, path)
     }
 
-    /// Whether a file is such a model, of any version, by its metadata.
+    /// Whether a file is such a model, of any version, judging by its metadata.
     pub fn is_one(path: &Path) -> bool {
         let ours = |file: TensorFile| file.metadata.get("format").is_some_and(|f| f.starts_with(FAMILY));
         TensorFile::read(path).is_ok_and(ours)
     }
 
-    /// Read a model. Options that an older version did not write yet get their defaults; what only a newer version
-    /// knows is refused by name.
+    /// Read a model. Options that an older version did not write yet get their defaults; options that only a newer
+    /// version knows are refused by name.
     pub fn read(path: &Path, device: Device) -> Result<Self> {
         let file = TensorFile::read(path)?;
         let broken = || {
@@ -138,7 +138,7 @@ impl DeepModel {
         if !format.starts_with(FAMILY) {
             return Err(broken());
         }
-        // Models of the first version do not say which one that is.
+        // Models of the first version do not state their version.
         let version = file.metadata.get("version").map(String::as_str);
         let origin = Origin { path, kind: "network model", version };
         origin.check_format(format, FORMAT)?;
@@ -146,7 +146,7 @@ impl DeepModel {
         let params = stored.fill(&Params::new(stored.need("k")?, stored.need("net")?))?;
         let (shape, head, (mean, deviation)): (ImageShape, usize, _) =
             serde_json::from_str(text("about")?).map_err(|_| broken())?;
-        // Heads with K clusters, each of which is in the file.
+        // The number of heads with K clusters, all of which must be in the file.
         let heads = match params.aim {
             Aim::Contrast { .. } => 0,
             Aim::Iic { heads, .. } => heads,
@@ -162,7 +162,7 @@ impl DeepModel {
     }
 }
 
-/// The numbers of images, made on all cores.
+/// Images as the numbers that a network takes, made on all cores.
 pub(super) fn input(normalise: &Normalise, rows: &[usize], pixels: &Pixels) -> TensorData {
     let [c, h, w] = pixels.shape();
     let numbers = rows.par_iter().flat_map_iter(|&row| {
@@ -188,7 +188,7 @@ mod tests {
         PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name)
     }
 
-    /// The model of version 0.1.0, see `tests/golden/model.py`.
+    /// Reads the model of version 0.1.0, see `tests/golden/model.py`.
     #[test]
     fn a_model_of_the_first_version_is_read_to_the_bit() {
         let json: Value = serde_json::from_slice(&std::fs::read(golden("model-1.json")).unwrap()).unwrap();
@@ -219,7 +219,7 @@ mod tests {
         }
     }
 
-    /// The error for that model after a change of one of its texts.
+    /// The result of reading that model after one of its texts was changed.
     fn changed(key: &str, text: impl Fn(&str) -> String) -> Result<DeepModel> {
         let lab = tempfile::tempdir().unwrap();
         let path = lab.path().join("changed.safetensors");

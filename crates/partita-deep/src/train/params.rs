@@ -15,43 +15,43 @@ use serde::{Deserialize, Serialize};
 pub enum Aim {
     /// A loss of the core.
     Core {
-        /// Which.
+        /// The loss.
         loss: Loss,
-        /// Weight of fairness; for SeLa the power of the predictions.
+        /// Weight of fairness; for SeLa, the power of the predictions.
         lambda: f64,
         /// How pseudo-labels are found.
         solver: Solver,
-        /// How often.
+        /// How often they are found.
         refresh: Refresh,
     },
     /// Mutual information of two views (IIC), summed over heads of K clusters and over-clustering heads.
     Iic {
-        /// Heads of each kind; the one of lowest loss is kept.
+        /// Heads of each kind; the one with the lowest loss is kept.
         heads: usize,
         /// Clusters of the over-clustering heads.
         over: usize,
     },
     /// SCAN's first stage: two views of an image against all others (SimCLR).
     Contrast {
-        /// Numbers that views are compared by.
+        /// Dimensions in which views are compared.
         width: usize,
-        /// What likenesses are divided by.
+        /// Divisor of the similarities.
         temperature: f64,
     },
-    /// SCAN's second stage: images share the cluster of their neighbours.
+    /// SCAN's second stage: images and their neighbours should share a cluster.
     Neighbours {
         /// Weight of the entropy of the mean prediction.
         entropy: f64,
     },
-    /// SCAN's third stage: views learn what the network is sure of.
+    /// SCAN's third stage: the network learns from the labels it is sure of.
     Confident {
-        /// Probability from which it is.
+        /// Probability from which the network counts as sure.
         threshold: f64,
     },
 }
 
 impl Aim {
-    /// What a progress bar calls it.
+    /// Its name in a progress bar.
     pub(super) fn stage(&self) -> &'static str {
         match self {
             Self::Core { .. } | Self::Iic { .. } => "training",
@@ -71,7 +71,7 @@ pub struct Params {
     pub net: Net,
     /// What is minimised.
     pub aim: Aim,
-    /// Prior over cluster sizes; equal if absent.
+    /// Prior over cluster sizes; uniform if absent.
     pub prior: Option<Vec<f64>>,
     /// How views of an image differ from it.
     pub augment: Augment,
@@ -79,13 +79,13 @@ pub struct Params {
     pub pairs: f64,
     /// Weight of virtual adversarial training.
     pub disturb: f64,
-    /// Its lengths.
+    /// The lengths in virtual adversarial training.
     pub vat: Vat,
-    /// Epochs over which the weights of the two rise from 0.
+    /// Epochs over which the weights `pairs` and `disturb` rise from 0.
     pub warm_up: usize,
     /// Passes over the images.
     pub epochs: usize,
-    /// Images of a batch.
+    /// Images per batch.
     pub batch: usize,
     /// Pace of the backbone.
     pub backbone: Pace,
@@ -122,7 +122,7 @@ impl Params {
         }
     }
 
-    /// Refuse what cannot work for `n` images.
+    /// Refuse options that cannot work for `n` images.
     pub fn check(&self, n: usize) -> Result<()> {
         let refuse = |problem: String| Err(DeepError::Option(problem));
         if self.k < 2 {
@@ -196,7 +196,7 @@ impl Params {
         given.unwrap_or_else(|| uniform(self.k))
     }
 
-    /// Outputs of every head; a projection is two layers, one upon the other.
+    /// Number of outputs of every head; a projection is two layers, one after the other.
     pub fn head_sizes(&self, shape: ImageShape) -> Vec<usize> {
         match self.aim {
             Aim::Core { .. } | Aim::Neighbours { .. } | Aim::Confident { .. } => vec![self.k],

@@ -1,4 +1,4 @@
-//! Clusters that no image is sent to start again as one half of the largest.
+//! Clusters without images start again, each as one half of a large cluster.
 //!
 //! A cluster whose probability is nearly zero everywhere has nearly no gradient: the loss cannot bring it back. The linear
 //! engine moves such clusters too (`partita::linear`).
@@ -9,12 +9,12 @@ use burn::tensor::{Tensor, TensorData};
 use partita::rng::{Stream, stream};
 use rand::RngExt;
 
-/// Share of what the prior gives a cluster below which it counts as dead.
+/// A cluster counts as dead if it has less than this share of the size that the prior gives it.
 const DEAD: f64 = 0.2;
-/// How far the two halves of a split cluster start apart, by the mean size of its weights.
+/// How far apart the two halves of a split cluster start, relative to the mean magnitude of its weights.
 const APART: f32 = 0.2;
 
-/// Which clusters are dead, and which of the others each takes its half from: the most overfull, each once.
+/// The dead clusters, each with the cluster that it takes its half from: the most overfull ones, each used once.
 fn splits(shares: &[f64], prior: &[f64]) -> Vec<(usize, usize)> {
     let fill = |c: usize| shares[c] / prior[c].max(f64::MIN_POSITIVE);
     let (dead, mut alive): (Vec<usize>, Vec<usize>) =
@@ -24,7 +24,7 @@ fn splits(shares: &[f64], prior: &[f64]) -> Vec<(usize, usize)> {
 }
 
 impl Trainer<'_> {
-    /// Split the largest clusters where others have died; `shares` are the mean predictions of the epoch.
+    /// Split the largest clusters if others have died; `shares` are the mean predictions of the epoch.
     pub(super) fn revive(&mut self, shares: &[f64]) {
         let splits = splits(shares, &self.params.prior());
         if splits.is_empty() {
@@ -38,7 +38,7 @@ impl Trainer<'_> {
         for &(dead, large) in &splits {
             let size = weight.iter().skip(large).step_by(k).map(|w| w.abs()).sum::<f32>() * k as f32;
             let step = APART * size / weight.len() as f32;
-            // Weights are kept `[features, clusters]`.
+            // Weights have the shape `[features, clusters]`.
             for row in weight.chunks_exact_mut(k) {
                 row[dead] = row[large] + step * (2.0 * rng.random::<f32>() - 1.0);
             }

@@ -1,5 +1,5 @@
-//! SCAN (Van Gansbeke et al. 2020): features by contrast, neighbours among them, clusters of neighbours, and labels the
-//! network is sure of. The first of these is a start for any other aim too.
+//! SCAN (Van Gansbeke et al. 2020): features by contrast, neighbours in terms of these features, clusters of
+//! neighbours, and labels that the network is sure of. The first stage is also a start for any other aim.
 
 use super::{Aim, DeepFit, DeepModel, Epoch, Input, Params, Trainer, fit};
 use crate::error::{DeepError, Result};
@@ -14,33 +14,33 @@ use std::path::{Path, PathBuf};
 pub struct Scan {
     /// Epochs of the three stages.
     pub epochs: [usize; 3],
-    /// Nearest neighbours among which an image's partner is drawn in the second.
+    /// Second stage: number of nearest neighbours from which an image's partner is drawn.
     pub neighbours: usize,
-    /// Weight of the entropy of the mean prediction there.
+    /// Second stage: weight of the entropy of the mean prediction.
     pub entropy: f64,
-    /// Probability from which the network is sure, in the third.
+    /// Third stage: probability from which the network counts as sure.
     pub threshold: f64,
 }
 
 impl Scan {
-    /// The authors' numbers with these epochs.
+    /// The authors' options, with these epochs.
     pub fn new(epochs: [usize; 3]) -> Self {
         Self { epochs, neighbours: 20, entropy: 5.0, threshold: 0.99 }
     }
 }
 
-/// What likenesses of views are divided by, and the numbers they are compared by.
+/// The dimensions in which views are compared, and the divisor of their similarities.
 const CONTRAST: Aim = Aim::Contrast { width: 128, temperature: 0.1 };
-/// What the checkpoints of the stages are called after.
+/// Names of the stages in the names of their checkpoints.
 const STAGES: [&str; 3] = ["contrast", "neighbours", "labels"];
-/// Rate at which views are learnt.
+/// Learning rate of the first stage.
 const RATE: f64 = 1e-3;
 
-/// A network that was taught to tell images apart by their views (SimCLR), to start another aim from. A checkpoint gets
+/// Train a network to tell images apart by their views (SimCLR), as a start for another aim. A checkpoint gets
 /// `contrast` in its name. The network that `each` sees compares views; it has no clusters yet.
 ///
-/// Rates in `params`, and a frozen backbone, are those of the aim that follows: nothing is left to learn slowly or to be
-/// kept before this.
+/// The rates in `params`, and a frozen backbone, are for the aim that follows. They are not used here, as the network
+/// has learnt nothing yet that slow rates or freezing would protect.
 pub fn pretext(
     input: &Input<'_>,
     params: &Params,
@@ -49,14 +49,15 @@ pub fn pretext(
     observer: &dyn Observer,
     each: impl FnMut(&Epoch, &DeepModel) -> Result<()>,
 ) -> Result<DeepFit> {
-    // A mistake in what follows is better known now than when this is over.
+    // Report mistakes in the aim that follows now, not only after this stage.
     Trainer::new(input, params, device.clone())?;
     let pace = |of: Pace| Pace { rate: RATE, ..of };
     let params = Params { backbone: pace(params.backbone), heads: pace(params.heads), ..params.clone() };
     stage(input, &params, (CONTRAST, STAGES[0]), epochs, device, observer, each)
 }
 
-/// All three stages; `params` gives all but the aims and the numbers of epochs. A checkpoint becomes one file for each.
+/// All three stages; `params` gives everything except the aims and the numbers of epochs. Each stage has its own
+/// checkpoint file.
 pub fn scan(
     input: &Input<'_>,
     params: &Params,
@@ -71,7 +72,7 @@ pub fn scan(
             "each stage of SCAN needs at least one epoch and one neighbour".into(),
         ));
     }
-    // Each stage has an aim of its own and none of these weights.
+    // Each stage sets its own aim, and none of them uses these two weights.
     let params = &Params { aim: Aim::Confident { threshold }, pairs: 0.0, disturb: 0.0, ..params.clone() };
     let features = pretext(input, params, first, device, observer, &mut each)?;
     if features.stop == StopReason::Interrupted {
@@ -98,7 +99,7 @@ pub fn scan(
     Ok(DeepFit { epochs: [features.epochs, clusters.epochs, labels.epochs].concat(), kept, ..labels })
 }
 
-/// The nearest neighbours of every image by the features of a network.
+/// The nearest neighbours of every image in the features of a network.
 fn mined(model: &DeepModel, input: &Input<'_>, count: usize, observer: &dyn Observer) -> Result<Vec<u32>> {
     let (rows, m) = model.features(input.pixels, observer)?;
     let seen = |done: f64| {
@@ -108,12 +109,12 @@ fn mined(model: &DeepModel, input: &Input<'_>, count: usize, observer: &dyn Obse
     Ok(nearest(Table { x: &rows, m }, count, seen).ok_or(partita::Error::Interrupted)?)
 }
 
-/// The checkpoints that the stages of SCAN make of one.
+/// The checkpoint files of the three stages, named after `path`.
 pub fn checkpoints(path: &Path) -> [PathBuf; 3] {
     STAGES.map(|name| of_stage(path, name))
 }
 
-/// One stage, with a checkpoint of its own.
+/// One stage, with its own checkpoint.
 fn stage(
     input: &Input<'_>,
     params: &Params,

@@ -1,4 +1,4 @@
-//! One step: the loss of a batch, and the network after descending it.
+//! One training step: compute the loss of a batch and update the network.
 
 use super::Trainer;
 use super::ahead::Inputs;
@@ -10,24 +10,24 @@ use burn::module::Module;
 use burn::tensor::{Tensor, TensorData};
 use partita::objective::{Batch, BatchObjective, SelfLabelled, Workspace};
 
-/// What the losses of a run need beside the network.
+/// What the losses of a run need besides the network.
 pub(super) enum Judge {
-    /// A loss with the labels, if any, of the batch itself.
+    /// A loss that finds its labels, if it has any, in the batch itself.
     Batch(Box<dyn BatchObjective>),
     /// A loss with labels kept for an epoch, shape `[n, K]`.
     Epoch(SelfLabelled, Vec<f64>),
-    /// Two views of images, or of an image and its neighbour.
+    /// A loss that compares two views of an image, or views of an image and its neighbour.
     Views,
 }
 
-/// Losses of a step or their means over an epoch.
+/// Losses of a step, or their means over an epoch.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Losses {
-    /// Of the clustering.
+    /// The clustering loss.
     pub cluster: f64,
-    /// Of the two views, with its weight.
+    /// The loss of the two views, times its weight.
     pub pairs: f64,
-    /// Of virtual adversarial training, with its weight.
+    /// The loss of virtual adversarial training, times its weight.
     pub disturb: f64,
 }
 
@@ -38,7 +38,7 @@ impl Losses {
 }
 
 impl Trainer<'_> {
-    /// Descend the loss of these images.
+    /// Make one descent step on the loss of these images.
     pub(super) fn step(&mut self, inputs: Inputs, judge: &Judge) -> Losses {
         let (loss, losses) = match judge {
             Judge::Views => self.views(inputs),
@@ -59,7 +59,7 @@ impl Trainer<'_> {
         let x = self.tracked(first);
         let z = self.model.forward(x.clone());
         let judged = self.judged(z.clone(), &rows, judge);
-        // As labels of their rows alone the known ones would count as little as they are few.
+        // If known labels only replaced the labels of their own rows, a few of them would hardly count.
         let (mut loss, cluster) = plus(judged, self.known_term(z.clone(), &rows));
         let mut losses = Losses { cluster, ..Losses::default() };
         if let Some(view) = second.filter(|_| pairs > 0.0) {
@@ -68,7 +68,7 @@ impl Trainer<'_> {
             loss = loss + term;
         }
         if disturb > 0.0 {
-            // To find the disturbance weights need no gradient; disturbed images never count in the normalisation's means.
+            // Finding the disturbance needs no gradient of the weights, and disturbed images count in no running mean.
             let still = self.model.valid().train().no_grad();
             let draw = (self.params.seed, self.adam.steps);
             let r = self.params.vat.disturbance(&x, &z, draw, |x| still.forward(x));
@@ -101,7 +101,7 @@ impl Trainer<'_> {
         }
     }
 
-    /// Add the mean prediction of a batch to the epoch's.
+    /// Add the mean prediction of a batch to that of the epoch.
     fn count(&mut self, log_sigma: &[f64]) {
         let k = self.params.k;
         let n = (log_sigma.len() / k) as f64;
@@ -110,25 +110,25 @@ impl Trainer<'_> {
         }
     }
 
-    /// Images as a tensor to be trained on.
+    /// Images as a tensor for training.
     pub(super) fn tracked(&self, images: TensorData) -> Tensor<4> {
         Tensor::from_data(images, &self.device)
     }
 
-    /// ln σ of images by the first head of the network outside of training.
+    /// ln σ of images from the first head of a network that is not being trained.
     pub(super) fn log_sigma(&self, still: &Classifier, images: TensorData) -> Vec<f64> {
         log_sigma(&still.forward(Tensor::from_data(images, &self.device.clone().inner())))
     }
 
-    /// Labels of all images, for an epoch that takes them in this order. Batches are normalised by themselves, as in training:
-    /// running means lag behind the weights, and a new network has none.
+    /// Labels of all images, for an epoch that takes them in this order. Each batch is normalised by its own moments,
+    /// as in training: running means lag behind the weights, and a new network has none.
     pub(super) fn label_all(&self, objective: &SelfLabelled, order: &[usize]) -> Vec<f64> {
         let (n, k) = (order.len(), self.params.k);
         let batch = self.params.batch.min(n);
         let still = self.model.valid().train().no_grad();
         let mut all = vec![0.0; n * k];
         for start in (0..n).step_by(batch) {
-            // The last batch is as large as the others, some of whose images it takes.
+            // The last batch is filled up with images of the one before, so that it is as large as the others.
             let rows = &order[start.min(n - batch)..][..batch];
             let predicted = log_sigma(&still.forward(self.tracked(self.source.plain(rows))));
             for (row, predicted) in rows.iter().zip(predicted.chunks_exact(k)) {

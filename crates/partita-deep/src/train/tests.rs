@@ -8,7 +8,7 @@ use partita::metrics::scores;
 use partita::report::Silent;
 use rand::RngExt;
 
-/// Stripes, upright or lying, of random phase, with noise.
+/// Vertical or horizontal stripes of random phase, with noise.
 fn stripes(n: usize) -> (Pixels, Vec<i64>) {
     let mut rng = stream(1, Stream::Synthetic, 0);
     let (mut bytes, mut truth) = (Vec::new(), Vec::new());
@@ -23,7 +23,7 @@ fn stripes(n: usize) -> (Pixels, Vec<i64>) {
     (Pixels::new([1, 8, 8], bytes), truth)
 }
 
-/// Bright bars, upright or lying, at random places, with noise.
+/// Bright vertical or horizontal bars at random places, with noise.
 fn bars(n: usize) -> (Pixels, Vec<i64>) {
     let mut rng = stream(1, Stream::Synthetic, 0);
     let (mut bytes, mut truth) = (Vec::new(), Vec::new());
@@ -58,7 +58,7 @@ fn bits(fit: &DeepFit) -> Vec<(String, Vec<u32>)> {
     out
 }
 
-/// Stops a run that has come so far.
+/// Stops a run at this progress.
 struct StopAt(f64);
 
 impl Observer for StopAt {
@@ -92,7 +92,7 @@ fn a_resumed_run_ends_with_the_same_bits() {
         assert_eq!(seen, [2, 3]);
         assert_eq!(bits(&resumed), bits(&whole));
         assert_eq!(resumed.epochs, whole.epochs);
-        // Also when nothing was left to do but to choose a head.
+        // Also when nothing is left to do but choose a head.
         let again = trained(&second, &params);
         assert_eq!((bits(&again), again.model.head), (bits(&whole), whole.model.head));
     }
@@ -201,7 +201,7 @@ fn every_aim_lowers_its_loss() {
     }
 }
 
-/// With one batch an epoch the labels of the batch are those of the epoch.
+/// With one batch per epoch, the labels of the batch are those of the epoch.
 #[test]
 fn labels_of_a_batch_and_of_an_epoch_of_one_batch_are_the_same() {
     let (pixels, truth) = bars(60);
@@ -222,7 +222,8 @@ fn labels_of_a_batch_and_of_an_epoch_of_one_batch_are_the_same() {
     }
 }
 
-/// The batches of the epoch decide, also the last, which is not full; where the images lie in their file does not.
+/// The labels depend on the batches of the epoch, including the incomplete last one, but not on the images' places in
+/// the file.
 #[test]
 fn labels_of_an_epoch_do_not_depend_on_the_places_of_the_images() {
     let (pixels, _) = bars(110);
@@ -394,7 +395,7 @@ fn scan_separates_stripes_and_resumes() {
     assert_eq!(whole.epochs.len(), 17);
     let sure: Vec<f64> = whole.epochs.iter().filter_map(|epoch| epoch.sure).collect();
     assert!(sure.len() == 3 && sure.iter().all(|share| (0.1..=1.0).contains(share)), "{sure:?}");
-    // Stopped in the second stage, it goes on there.
+    // A run that was stopped in the second stage continues there.
     let kept = Input { checkpoint: Some(&path), resume: true, ..input(&pixels) };
     let short = Scan { epochs: [6, 8, 1], ..stages };
     run(&kept, &short);

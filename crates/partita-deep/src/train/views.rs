@@ -31,13 +31,14 @@ impl Trainer<'_> {
         (tensor, Losses { cluster, ..Losses::default() })
     }
 
-    /// Numbers that views are compared by: two layers upon the features, which thus need not forget how views differ.
+    /// The projection in which views are compared: two layers on top of the features, so that the features themselves
+    /// may still show how views differ.
     fn project(&self, x: Tensor<4>) -> Tensor<2> {
         let [hidden, out] = &self.model.heads[..] else { unreachable!("a projection has two layers") };
         out.forward(relu(hidden.forward(self.model.backbone.forward(x))))
     }
 
-    /// Images and their views, through all heads.
+    /// The loss of IIC: images and their views, summed over all heads.
     fn iic(&mut self, x: Tensor<4>, view: Tensor<4>, rows: &[usize], heads: usize) -> (Tensor<1>, f64) {
         let (first, second) = (self.model.backbone.forward(x), self.model.backbone.forward(view));
         let term = |head: &burn::nn::Linear| iic(head.forward(first.clone()), head.forward(second.clone()));
@@ -56,14 +57,14 @@ impl Trainer<'_> {
         self.known.and_then(|known| usize::try_from(known[row]).ok())
     }
 
-    /// Mean cross-entropy of the labels that are known, if any are; it is added to the loss of all images.
+    /// Mean cross-entropy of the known labels, if there are any; it is added to the loss of all images.
     pub(super) fn known_term(&self, z: Tensor<2>, rows: &[usize]) -> Option<(Tensor<1>, f64)> {
         let labels: Vec<Option<usize>> = rows.iter().map(|&row| self.known_label(row)).collect();
         let count = labels.iter().flatten().count();
         (count > 0).then(|| taught(z, &labels, |_| 1.0 / count as f64))
     }
 
-    /// The clusters that the network is sure of in the images, taught in their views, all clusters weighing the same.
+    /// Where the network is sure of an image's cluster, its view learns that cluster; all clusters weigh the same.
     fn confident(
         &mut self,
         images: TensorData,
@@ -90,7 +91,7 @@ impl Trainer<'_> {
     }
 }
 
-/// Cross-entropy of labels and predictions, each row weighing what its label does.
+/// Cross-entropy of labels and predictions; each row has the weight of its label.
 fn taught(z: Tensor<2>, labels: &[Option<usize>], weight: impl Fn(usize) -> f64) -> (Tensor<1>, f64) {
     let k = z.dims()[1];
     let log_sigma = log_sigma(&z);

@@ -1,6 +1,6 @@
-//! Bytes read one after another, with the end in sight.
+//! Reading bytes one after another, never beyond the end.
 
-/// A place in a slice of bytes.
+/// A position in a slice of bytes.
 #[derive(Debug)]
 pub(super) struct Cursor<'a> {
     bytes: &'a [u8],
@@ -12,7 +12,7 @@ impl<'a> Cursor<'a> {
         Self { bytes, at: 0 }
     }
 
-    /// How many bytes were read.
+    /// How many bytes have been read.
     pub fn position(&self) -> usize {
         self.at
     }

@@ -1,4 +1,4 @@
-//! Weights of networks: read from PyTorch and safetensors files, given their places, written again.
+//! Weights of networks: read from PyTorch and safetensors files, matched to a network's parameters, and written.
 
 mod cursor;
 mod pickle;
@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// Named tensors of a file.
+/// The named tensors of a file.
 pub struct StateDict {
     path: PathBuf,
     content: Content,
@@ -39,7 +39,7 @@ impl std::fmt::Debug for StateDict {
 }
 
 impl StateDict {
-    /// Open a `.pt`, `.pth` or `.safetensors` file, whatever its name.
+    /// Open a PyTorch (`.pt`, `.pth`) or `.safetensors` file; its name does not matter.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let io = |source| DataError::Io { path: path.to_owned(), action: "open", source };
@@ -50,7 +50,7 @@ impl StateDict {
                 problem: "it is no regular file".into(),
             });
         }
-        // SAFETY: a file that another program shortens while it is mapped ends the program, as everywhere in Partita.
+        // SAFETY: if another program shortens the file while it is mapped, this program ends, as everywhere in Partita.
         let bytes = unsafe { Mmap::map(&file) }.map_err(io)?;
         let problem = |problem| DeepError::Weights { path: path.to_owned(), problem };
         let content = match torch::is_torch(&bytes) {
@@ -62,7 +62,7 @@ impl StateDict {
         Ok(Self { path: path.to_owned(), shapes: content.shapes(), content })
     }
 
-    /// Shapes by name.
+    /// The shapes of all tensors by name.
     pub fn shapes(&self) -> &BTreeMap<String, Vec<usize>> {
         &self.shapes
     }
@@ -95,14 +95,14 @@ impl Content {
     }
 }
 
-/// How the names of a file and of a network meet.
+/// How the tensors of a file match those of a network.
 #[derive(Default)]
 struct Report {
-    /// What the network needs and the file does not have.
+    /// Tensors that the network needs and the file does not have.
     missing: Vec<String>,
-    /// What the file has and the network does not need.
+    /// Tensors that the file has and the network does not need.
     unexpected: Vec<String>,
-    /// Tensors of another shape: name, shape in the file, shape needed.
+    /// Tensors of the wrong shape: name, shape in the file, shape needed.
     misshapen: Vec<(String, Vec<usize>, Vec<usize>)>,
 }
 
@@ -132,10 +132,10 @@ impl Report {
     }
 }
 
-/// Give a network the weights of a file, or say which tensors are missing, not expected or of another shape.
+/// Give a network the weights of a file, or say which tensors are missing, unexpected or of the wrong shape.
 ///
-/// Names may be those of torchvision, with any prefix (`module.`, `backbone.`). The layers after the features, of which
-/// a network for features has none, and what has not that prefix may be in the file too.
+/// Names may be torchvision's, with any prefix (`module.`, `backbone.`). The file may also hold layers after the
+/// features, which a network for features does not have, and tensors without that prefix.
 pub fn load(backbone: Backbone, net: Net, file: &StateDict) -> Result<Backbone> {
     let needed = shapes_of(&backbone);
     let other = |problem| DeepError::OtherNet { path: file.path.clone(), net, problem };
@@ -151,7 +151,7 @@ pub fn load(backbone: Backbone, net: Net, file: &StateDict) -> Result<Backbone> 
     failed.map_or(Ok(filled), Err)
 }
 
-/// The values of a tensor, if all of them are numbers to calculate with.
+/// The values of a tensor, if all of them are finite.
 fn finite(file: &StateDict, name: &str) -> Result<Vec<f32>> {
     let values = file.read(name)?;
     match values.iter().position(|v| !v.is_finite()) {
@@ -171,7 +171,7 @@ fn shapes_of(backbone: &Backbone) -> BTreeMap<String, Vec<usize>> {
     shapes
 }
 
-/// Of all layouts and prefixes, those with which fewest tensors are missing.
+/// The layout and prefix with which the fewest tensors are missing.
 fn best_layout(
     net: Net,
     needed: &BTreeMap<String, Vec<usize>>,
@@ -197,7 +197,7 @@ fn best_layout(
     Ok(best.unwrap_or((same, String::new(), Report::default())))
 }
 
-/// None, and what stands in the file before a name that is needed.
+/// Possible prefixes: none, and whatever precedes a needed name in the file.
 fn prefixes(
     needed: &BTreeMap<String, Vec<usize>>,
     found: &BTreeMap<String, Vec<usize>>,
@@ -211,7 +211,7 @@ fn prefixes(
     found.keys().flat_map(before).chain([String::new()]).collect()
 }
 
-/// Layers after the features, by torchvision's names and those of EfficientNet-Lite0.
+/// Layers after the features, as torchvision and EfficientNet-Lite0 name them.
 const AFTER: [&str; 3] = ["fc.", "classifier.", "_fc."];
 
 fn compare(
@@ -261,7 +261,7 @@ pub fn save(backbone: &Backbone, net: Net, path: impl AsRef<Path>) -> Result<()>
     Ok(TensorFile { tensors: named.collect(), ..TensorFile::default() }.write(path)?)
 }
 
-/// Random weights as PyTorch makes them: uniform in ±1/√fan-in, biases included; normalisation starts as the identity.
+/// Random weights as in PyTorch: uniform in ±1/√fan-in, biases included; normalisation starts as the identity.
 /// The same seed gives the same bits.
 pub fn randomise<M: burn::module::Module>(module: M, seed: u64) -> M {
     let (mut index, mut fan_in) = (0, 1);
@@ -282,7 +282,7 @@ pub fn randomise<M: burn::module::Module>(module: M, seed: u64) -> M {
     })
 }
 
-/// A number that changes with the content of a file of weights and with `options`: what made some features.
+/// A number that identifies what made some features: it changes with the content of a weights file and with `options`.
 pub fn fingerprint(path: &Path, options: &str) -> Result<u64> {
     let io = |source| DataError::Io { path: path.to_owned(), action: "read", source };
     let bytes = std::fs::read(path).map_err(io)?;

@@ -1,9 +1,9 @@
 //! A reader of the part of Python's pickle format that state dicts need, and nothing more.
 //!
-//! A pickle is a program for a small stack machine. This one makes numbers, text, lists, tuples and dictionaries, and
-//! knows a handful of names by which PyTorch rebuilds tensors; any other call is refused, so that nothing can be run.
-//! Every object lives once in an arena and is referred to by its place: memory grows with the length of the program
-//! only, however often it refers to what it made.
+//! A pickle is a program for a small stack machine. This machine makes numbers, text, lists, tuples and dictionaries,
+//! and knows a handful of functions with which PyTorch rebuilds tensors. Any other call is refused, so no foreign
+//! code can run. Every object is stored once in an arena and referred to by its place: memory grows only with the
+//! length of the program, however often it refers to the same object.
 
 use super::cursor::Cursor;
 
@@ -23,11 +23,11 @@ pub(super) enum Value {
     Tensor(usize),
     /// What `BINPERSID` refers to: a storage, by the items that describe it.
     Persistent(usize),
-    /// Something that was built but is of no use here.
+    /// Something that is not needed here.
     Opaque,
 }
 
-/// A tensor as its program describes it, not yet read.
+/// A tensor as the program describes it, not read yet.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct TensorSpec {
     /// The items that describe its storage.
@@ -37,7 +37,7 @@ pub(super) struct TensorSpec {
     pub stride: Vec<usize>,
 }
 
-/// All that a program made.
+/// All objects that a program made.
 #[derive(Debug, Default)]
 pub(super) struct Arena {
     pub texts: Vec<String>,
@@ -47,7 +47,7 @@ pub(super) struct Arena {
 }
 
 impl Arena {
-    /// The text that a value is, if it is one.
+    /// The text of a value, if it is text.
     pub fn text(&self, value: Value) -> Option<&str> {
         match value {
             Value::Text(at) | Value::Global(at) => Some(&self.texts[at]),
@@ -84,7 +84,7 @@ fn size(value: Value) -> Option<usize> {
     }
 }
 
-/// What can go wrong: a few words that say where.
+/// A result, or a few words that say what went wrong.
 pub(super) type Parsed<T> = Result<T, String>;
 
 struct Machine<'a, 'b> {
@@ -128,7 +128,7 @@ impl Machine<'_, '_> {
                 Ok(())
             }
             b'R' => self.call(),
-            // State of an object, such as the version numbers that hang on an ordered dictionary.
+            // The state of an object, such as the version numbers attached to an ordered dictionary.
             b'b' => self.pop().map(drop),
             _ => Err(format!("instruction {op:#04x}, which no state dict needs")),
         }
@@ -151,7 +151,7 @@ impl Machine<'_, '_> {
         Ok(())
     }
 
-    /// A whole number of up to eight bytes; a longer one (PyTorch's old magic number) is of no use.
+    /// A whole number of up to eight bytes; a longer one (PyTorch's old magic number) is not needed.
     fn long(&mut self) -> Parsed<Value> {
         let len = usize::from(self.code.u8()?);
         let bytes = self.code.take(len)?;
@@ -235,7 +235,7 @@ impl Machine<'_, '_> {
 
     fn set_items(&mut self, values: Vec<Value>) -> Parsed<()> {
         let Some(&Value::Dict(at)) = self.stack.last() else {
-            // Attributes of something opaque.
+            // Attributes of an opaque object.
             return Ok(());
         };
         if !values.len().is_multiple_of(2) {

@@ -180,13 +180,13 @@ fn a_network_apart_trains_the_same_weights_and_leaves_the_moments() {
     assert_eq!(tensors(&net.valid()), before);
     let own = gradient(&net);
     assert_eq!(own, by_apart);
-    // Four convolutions with γ and β, and the head; running moments have none.
+    // Four convolutions with γ and β, and the head; running moments have no gradient.
     assert_eq!(own.iter().flatten().count(), 4 * 3 + 2);
     let changed = tensors(&net.valid());
     assert!(changed.keys().any(|name| name.ends_with("running_mean") && changed[name] != before[name]));
 }
 
-/// The gradients of a network's parameters, where they have any.
+/// The gradients of a network's parameters, if they have any.
 struct Found {
     gradients: burn::tensor::Gradients,
     all: Vec<Option<Vec<f32>>>,

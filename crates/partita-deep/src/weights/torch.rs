@@ -1,4 +1,4 @@
-//! PyTorch's state dicts: the zip archive of today and the run of pickles of before 1.6.
+//! PyTorch's state dicts: today's zip archive, and the sequence of pickles used before 1.6.
 //!
 //! Only what is asked for is read, so that a file which refers to the same storage a thousand times costs no more
 //! than the tensors that a network has.
@@ -18,10 +18,10 @@ pub(super) struct TorchFile {
     storages: Storages,
 }
 
-/// Where the numbers are: key to the range of bytes.
+/// Where the numbers are: from a key to a range of bytes.
 type Storages = BTreeMap<String, (usize, usize)>;
 
-/// Types of numbers, by the names of PyTorch's storages.
+/// Types of numbers, named after PyTorch's storages.
 #[derive(Clone, Copy)]
 enum Kind {
     F32,
@@ -65,7 +65,7 @@ impl Kind {
     }
 }
 
-/// Whether a file may be one of PyTorch's, by its first bytes.
+/// Whether a file may be one of PyTorch's, judging by its first bytes.
 pub(super) fn is_torch(bytes: &[u8]) -> bool {
     // The length of a safetensors header may begin like a pickle; the header itself follows at byte 8.
     let pickle = bytes.starts_with(&[0x80, 2]) && bytes.get(8) != Some(&b'{');
@@ -109,7 +109,7 @@ impl TorchFile {
     }
 }
 
-/// The places of a tensor's numbers in its storage, or nothing if some lie beyond `len`.
+/// The places of a tensor's numbers in its storage, or `None` if some lie beyond `len`.
 fn gather(spec: &TensorSpec, len: usize) -> Option<Vec<usize>> {
     let count = spec.shape.iter().try_fold(1usize, |n, &d| n.checked_mul(d))?;
     if count == 0 {
@@ -130,13 +130,13 @@ fn gather(spec: &TensorSpec, len: usize) -> Option<Vec<usize>> {
     Some(places)
 }
 
-/// The dictionary of tensors: one inside a training checkpoint, or the object itself.
+/// The dictionary of tensors: the object itself, or one inside it if it is a training checkpoint.
 fn tensor_names(arena: &Arena, root: Value) -> Option<BTreeMap<String, usize>> {
     let Value::Dict(at) = root else { return None };
     let inside = |name: &&str| {
         let found = arena.dicts[at].iter().find(|(key, _)| arena.text(*key) == Some(name));
         match found?.1 {
-            // One level only: a dictionary may contain itself.
+            // Only one level deep: a dictionary may contain itself.
             Value::Dict(inner) if inner != at => flat_names(arena, inner),
             _ => None,
         }
@@ -179,8 +179,8 @@ fn from_archive(bytes: &[u8], arena: &mut Arena) -> Parsed<(Value, Storages)> {
     Ok((load(&mut Cursor::new(&program), arena)?, storages))
 }
 
-/// Before 1.6: a magic number, a version, the machine, the object and the keys of its storages, each a pickle, then
-/// every storage after its length.
+/// The format before 1.6: a magic number, a version, the machine, the object and the keys of its storages, each as a
+/// pickle, then every storage, preceded by its length.
 fn from_pickles(bytes: &[u8], arena: &mut Arena) -> Parsed<(Value, Storages)> {
     let mut cursor = Cursor::new(bytes);
     for _ in 0..3 {
@@ -203,7 +203,7 @@ fn from_pickles(bytes: &[u8], arena: &mut Arena) -> Parsed<(Value, Storages)> {
     Ok((root, storages))
 }
 
-/// Bytes of a number in every storage that a tensor refers to.
+/// Bytes per number in every storage that a tensor refers to.
 fn storage_sizes(arena: &Arena) -> BTreeMap<&str, usize> {
     let size = |name: &str| match name {
         "torch.LongStorage" => Some(8),

@@ -1,6 +1,6 @@
-//! All parameters of a network by name, in PyTorch's words and shapes.
+//! All parameters of a network by name, with PyTorch's names and shapes.
 //!
-//! Names are the path through the network's structs; the last part is PyTorch's (`weight`, `bias`, `running_mean`,
+//! A name is the path through the network's structs; the last part is PyTorch's (`weight`, `bias`, `running_mean`,
 //! `running_var`). Linear layers keep their weights transposed, which is undone on the way.
 
 use burn::module::{Module, ModuleMapper, ModuleVisitor, Param, ParamId};
@@ -8,7 +8,7 @@ use burn::tensor::{Tensor, TensorData};
 use std::any::Any;
 use std::collections::HashMap;
 
-/// Where in a network a walk is.
+/// The current position of a walk through a network.
 #[derive(Debug, Default)]
 pub(crate) struct Place {
     path: Vec<String>,
@@ -18,7 +18,7 @@ pub(crate) struct Place {
 
 impl Place {
     pub fn enter(&mut self, name: &str, container: &str) {
-        // The variant of an enum says which network it is, not where in it.
+        // The variant of an enum tells which network it is, not where in it we are.
         let name = if container.starts_with("Enum:") { "" } else { name };
         self.path.push(name.to_owned());
         self.owner.push(container.to_owned());
@@ -49,20 +49,20 @@ impl Place {
     }
 }
 
-/// Replace parameters by what `source` gives for their names and shapes; those it gives nothing for stay.
+/// Replace parameters by the values that `source` gives for their names and shapes; the others stay as they are.
 pub(crate) fn fill<M: Module>(module: M, source: &mut Source<'_>) -> M {
     module.map(&mut Fill { place: Place::default(), source })
 }
 
-/// Values for a name and a shape.
+/// Gives the values for a name and a shape, if it has any.
 pub(crate) type Source<'a> = dyn FnMut(&str, &[usize]) -> Option<Vec<f32>> + 'a;
 
-/// Show every parameter with its name and shape to `sink`.
+/// Pass every parameter with its name and shape to `sink`.
 pub(crate) fn each<M: Module>(module: &M, sink: &mut Sink<'_>) {
     module.visit(&mut Each { place: Place::default(), sink });
 }
 
-/// How many numbers a network has. Nothing is made for it: weights may still be waiting to be.
+/// How many numbers a network has. Nothing is allocated for this, as weights may not have been created yet.
 pub(crate) fn count<M: Module>(module: &M) -> usize {
     let mut count = Count(0);
     module.visit(&mut count);
@@ -106,7 +106,7 @@ impl ModuleMapper for Fill<'_, '_> {
             shape.reverse();
         }
         let device = param.lazy_device();
-        // What requires a gradient keeps doing so.
+        // Parameters that require a gradient still do so afterwards.
         param.map(|old| {
             let new = Tensor::from_data(TensorData::new(values, shape), &device);
             new.set_require_grad(old.is_require_grad())
@@ -141,8 +141,8 @@ impl ModuleVisitor for Each<'_, '_> {
     }
 }
 
-/// The network with the same weights on the same graph, but running moments of its own: what it sees trains the weights
-/// and leaves no trace in the normalisation of the network itself.
+/// The network with the same weights on the same graph, but its own running moments: its inputs train the weights,
+/// but leave no trace in the normalisation of the original network.
 pub(crate) fn apart<M: Module>(module: &M) -> M {
     let mut tensors = Tensors::default();
     module.visit(&mut tensors);

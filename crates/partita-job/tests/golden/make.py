@@ -12,7 +12,7 @@ HERE = Path(__file__).parent
 
 
 def numbers(count, shift):
-    """Numbers that are the same in every language: quarters from -1.25 to 1.25."""
+    """Numbers that are exact in every language: quarters from -1.25 to 1.25."""
     return ((np.arange(count) * 7 + shift) % 11 - 5).astype(np.float32) / 4
 
 

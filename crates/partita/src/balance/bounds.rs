@@ -13,15 +13,15 @@ use crate::simplex::check_prior;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bounds {
-    /// Fewest rows of each cluster, shape `[k]`.
+    /// Minimum number of rows of each cluster, shape `[k]`.
     pub lower: Vec<usize>,
-    /// Most rows of each cluster, shape `[k]`.
+    /// Maximum number of rows of each cluster, shape `[k]`.
     pub upper: Vec<usize>,
 }
 
 impl Bounds {
     /// Sizes in proportion to `prior` that sum to `n`. Each is `prior · n` rounded down or up: up where the
-    /// fraction cut off is largest, and in the cluster of the smaller index where fractions are equal.
+    /// fraction is largest; among equal fractions, the cluster with the smaller index comes first.
     ///
     /// ```
     /// use partita::balance::Bounds;

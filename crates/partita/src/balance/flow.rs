@@ -1,10 +1,10 @@
 //! The exact solver: shortest augmenting paths over the clusters.
 //!
-//! Rows that choose the largest score minus price are labelled best among all labellings of the same sizes. From there
-//! rows are moved, one at a time and along the cheapest chain of clusters, from clusters with too many rows to clusters with too
-//! few, and prices follow such that every row still has its largest score minus price. Sizes may vary within bounds
-//! through one more node, the pool, whose price is 0: a cluster passes on between `lower` and `upper` rows to it, `upper` if
-//! its price is positive and `lower` if it is negative.
+//! If every row takes the cluster with the largest score minus price, the labels are the best of all with the same
+//! sizes. From there, rows are moved from clusters with too many rows to clusters with too few, one at a time and
+//! along the cheapest chain of clusters. Prices are adjusted so that every row keeps its largest score minus price.
+//! Sizes may vary within bounds through one more node, the pool, whose price is 0: a cluster passes between `lower`
+//! and `upper` rows on to it, `upper` if its price is positive and `lower` if it is negative.
 
 use super::grid::{Grid, TIED};
 use super::members::Members;
@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 /// Cost of an arc that does not exist: above any sum of costs, and far from overflow.
 const FAR: i64 = 1 << 60;
-/// Gain over an arc that does not exist.
+/// Gain along an arc that does not exist.
 const NO_GAIN: i64 = -2 * FAR;
 /// Where a path begins.
 const START: usize = usize::MAX;
@@ -23,18 +23,18 @@ const START: usize = usize::MAX;
 pub(super) struct Flow {
     pub lower: Vec<usize>,
     pub upper: Vec<usize>,
-    /// Of the clusters; while paths are searched also of the pool, at the end.
+    /// Prices of the clusters; during the search the pool's price comes last.
     pub prices: Vec<i64>,
     pub members: Members,
     /// Rows that a cluster passes on to the pool.
     passed: Vec<usize>,
-    /// Rows that a node has too many; the pool at the end.
+    /// Surplus rows of each node; the pool comes last.
     excess: Vec<i64>,
-    /// The candidates for the moves from a to b, at `a * k + b`, and the best of them.
+    /// At `a * k + b`: the candidates for moves from a to b, then the gain and the row of the best one.
     queues: Vec<Queue>,
     gains: Vec<i64>,
     rows: Vec<u32>,
-    // The rest belongs to one search.
+    // The fields below belong to a single search.
     distance: Vec<i64>,
     before: Vec<usize>,
     settled: Vec<bool>,
@@ -71,17 +71,18 @@ impl Flow {
         self.prices.push(0);
     }
 
-    /// Fewest rows that the cluster should have at its price.
+    /// Minimum number of rows that the cluster should have at its price.
     fn least(&self, cluster: usize) -> usize {
         if self.prices[cluster] > 0 { self.upper[cluster] } else { self.lower[cluster] }
     }
 
-    /// Most rows that the cluster should have at its price.
+    /// Maximum number of rows that the cluster should have at its price.
     fn most(&self, cluster: usize) -> usize {
         if self.prices[cluster] < 0 { self.lower[cluster] } else { self.upper[cluster] }
     }
 
-    /// Give rows with several best clusters to the one that lacks most: with many equal scores, moving them later would be slow.
+    /// Give rows with several best clusters to the one that lacks most rows: with many equal scores, moving them
+    /// later would be slow.
     fn break_ties(&mut self, grid: &Grid<'_>, prices: &[f64]) {
         let mut sizes = vec![0; grid.k];
         self.members.labels.iter().filter(|l| **l != TIED).for_each(|l| sizes[*l as usize] += 1);
@@ -151,7 +152,7 @@ impl Flow {
         }
     }
 
-    /// Shorten the ways that go over `node`. No way to a settled node gets shorter, as costs are not negative.
+    /// Shorten the paths through `node`. No path to a settled node gets shorter, as costs are not negative.
     fn relax(&mut self, node: usize) {
         let (k, so_far) = (self.passed.len(), self.distance[node]);
         let mut shorten = |to: usize, length: i64, distance: &mut i64| {
@@ -162,7 +163,7 @@ impl Flow {
         };
         let (clusters, pool) = self.distance.split_at_mut(k);
         if node < k {
-            // As `cost` has it, but without its branches: searches spend nearly all their time here.
+            // The same as `cost`, but without its branches: searches spend nearly all their time here.
             let (gains, base) = (&self.gains[node * k..(node + 1) * k], so_far - self.prices[node]);
             let ways = self.prices.iter().zip(gains).zip(clusters).enumerate();
             ways.for_each(|(to, ((price, gain), distance))| shorten(to, base + price - gain, distance));
@@ -189,7 +190,7 @@ impl Flow {
         if is_open { rise } else { FAR }
     }
 
-    /// Raise the prices of the nodes nearer than `end`, so that the path gets cost 0 and no cost turns negative.
+    /// Raise the prices of the nodes nearer than `end`, so that the path costs 0 and no cost becomes negative.
     fn reprice(&mut self, end: usize) {
         let length = self.distance[end];
         for v in (0..self.excess.len()).filter(|v| self.settled[*v]) {
@@ -200,7 +201,7 @@ impl Flow {
     /// Move one row along the path that was found. Returns whether another can follow for free.
     fn push(&mut self, grid: &Grid<'_>, end: usize) -> bool {
         let (mut to, mut is_free) = (end, true);
-        // From the end, so that a row that arrives is not at once moved on.
+        // Backwards from the end, so that a row that has just arrived is not moved on at once.
         while self.before[to] != START {
             let from = self.before[to];
             self.step(grid, from, to);
@@ -228,7 +229,7 @@ impl Flow {
         }
     }
 
-    /// Move a row, and keep the best candidates of both clusters true.
+    /// Move a row, and keep the best candidates of both clusters up to date.
     fn relabel(&mut self, grid: &Grid<'_>, row: u32, from: usize, to: usize) {
         let k = grid.k;
         self.members.relabel(row, to);
@@ -249,10 +250,10 @@ impl Flow {
     }
 }
 
-/// Queue again the candidates for the moves from one cluster to others, where they are running out: one pass for several
-/// queues takes little longer than for one, and rows that are alike leave them all at the same time.
+/// Refill the queues of moves from one cluster to the others where they are running out: one pass for several queues
+/// takes little longer than for one, and identical rows leave them all at the same time.
 fn fill_from(grid: &Grid<'_>, from: usize, members: &[u32], queues: &mut [Queue]) {
-    // A flat copy of the floors: nearly all rows end at this comparison.
+    // A flat copy of the floors: nearly all rows are dismissed by comparing with them.
     let mut floors = vec![f64::INFINITY; grid.k];
     let low: Vec<usize> = (0..grid.k).filter(|&to| to != from && queues[to].is_low()).collect();
     for &to in &low {

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 /// Rows handled at once by one thread.
 pub(super) const PIECE: usize = 2048;
 
-/// Up to this many scores starting threads costs more than it saves.
+/// Up to this many scores, starting threads costs more than it saves.
 const FEW: usize = 1 << 17;
 
 /// Label of a row for which several clusters are equally good.
@@ -22,16 +22,16 @@ pub(super) const TIED: u32 = u32::MAX;
 pub(super) struct Grid<'a> {
     scores: &'a [f32],
     pub k: usize,
-    /// Rows of the table that take part; all if none.
+    /// Rows of the table that take part; `None` means all.
     sample: Option<&'a [u32]>,
-    /// What minus infinity counts as.
+    /// The score that replaces minus infinity.
     floor: f32,
-    /// Whole numbers a unit of score; a power of two.
+    /// Whole numbers per unit of score; a power of two.
     pub scale: f64,
 }
 
 impl<'a> Grid<'a> {
-    /// All rows of `scores`, shape `[n, k]`, which are checked here.
+    /// All rows of `scores`, shape `[n, k]`; checks the scores.
     pub fn new(scores: &'a [f32], k: usize) -> Result<Self> {
         let mut reach = largest_magnitude(scores);
         if !reach.is_finite() {
@@ -74,7 +74,7 @@ impl<'a> Grid<'a> {
         (self.score(s) * self.scale + ROUND) - ROUND
     }
 
-    /// For each row the cluster of the largest score minus price, or [`TIED`].
+    /// For each row, the cluster with the largest score minus price, or [`TIED`].
     pub fn choose(&self, prices: &[f64], labels: &mut [u32]) {
         let choose = |values: &mut Vec<f64>, (piece, labels): (usize, &mut [u32])| {
             for (i, label) in labels.iter_mut().enumerate() {
@@ -93,7 +93,7 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Score minus price of one row for every cluster, and the largest of them.
+    /// Score minus price of one row for every cluster; returns the largest of them.
     pub fn net(&self, i: usize, prices: &[f64], values: &mut Vec<f64>) -> f64 {
         values.clear();
         values.extend(self.row(i).iter().zip(prices).map(|(s, p)| self.whole(*s) - p));
@@ -114,7 +114,7 @@ pub(super) fn largest(values: &[f64]) -> f64 {
     lanes.iter().chain(rest).fold(f64::NEG_INFINITY, |a, b| a.max(*b))
 }
 
-/// The largest |s|, infinite or NaN if any is: without the sign, floats sort as their bits do.
+/// The largest |s|; infinite or NaN if any score is. Without the sign, floats sort like their bits.
 fn largest_magnitude(scores: &[f32]) -> f32 {
     let largest = |s: &[f32]| s.iter().fold(0, |bits, s| bits.max(s.to_bits() & 0x7fff_ffff));
     let bits = match scores.len() {

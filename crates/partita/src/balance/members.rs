@@ -5,12 +5,12 @@
 pub(super) struct Members {
     pub labels: Vec<u32>,
     rows: Vec<Vec<u32>>,
-    /// Where a row stands among those of its cluster.
+    /// The position of a row among the rows of its cluster.
     place: Vec<u32>,
 }
 
 impl Members {
-    /// Collect the rows of `k` clusters after `labels`.
+    /// Collect the rows of `k` clusters from `labels`.
     pub fn collect(&mut self, k: usize) {
         self.rows.resize_with(k, Vec::new);
         self.rows.iter_mut().for_each(Vec::clear);

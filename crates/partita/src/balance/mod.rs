@@ -1,19 +1,20 @@
-//! Hard labels with bounds on the sizes of clusters: every row gets one cluster, the sum of scores is as large as it can be.
+//! Hard labels with bounds on the sizes of clusters: one cluster per row, with the largest possible sum of scores.
 //!
 //! maximise Σᵢ score\[i, labelᵢ\] subject to lowerₖ ≤ #{i : labelᵢ = k} ≤ upperₖ
 //!
-//! This is a transportation problem, and its dual has one price a cluster: every row takes the cluster with the
-//! largest score minus price, and prices make the sizes right. Prices are found on a sample of the rows, then on
-//! samples four times larger each, and at last on all rows. Each is solved exactly, by moving rows along shortest paths over the
-//! clusters, and because each starts from the prices of the one before, only few rows are left to move.
+//! This is a transportation problem, and its dual has one price per cluster: every row takes the cluster with the
+//! largest score minus price, and the prices make the sizes right. Prices are found on a sample of the rows, then on
+//! larger samples, each four times the size of the last, and finally on all rows. Each problem is solved exactly, by
+//! moving rows along shortest paths over the clusters. Because each starts from the prices of the one before, only
+//! few rows are left to move.
 //!
 //! The result is optimal up to the rounding of scores to 2⁻⁴⁰ or so of the largest, and comes with its proof: the
 //! prices bound the best sum from above, see [`Balanced::gap`].
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `bounds` | sizes that are allowed |
-//! | `grid` | scores as whole numbers, and the choice at given prices |
+//! | `bounds` | allowed sizes |
+//! | `grid` | scores as whole numbers, and the best clusters at given prices |
 //! | `flow` | the exact solver: shortest augmenting paths |
 //! | `queue` | the best candidates for moves between two clusters |
 //! | `members` | which rows each cluster has |
@@ -36,7 +37,7 @@ use rayon::prelude::*;
 /// How many times larger each sample is than the one before.
 const GROWTH: usize = 4;
 
-/// Fewest rows a cluster in a sample, and fewest rows at all: the smallest sample starts without prices.
+/// Minimum rows per cluster in a sample, and in all: the smallest sample starts without prices.
 const SAMPLE_OF_CLUSTER: usize = 8;
 const SAMPLE: usize = 64;
 
@@ -62,14 +63,14 @@ pub struct Assignment {
 pub struct Balanced {
     /// Sum of the scores of the labels.
     pub score: f64,
-    /// No labels within the bounds have a sum above `score + gap`: the dual at `prices` proves it. 0 or next to it.
+    /// No labels within the bounds have a sum above `score + gap`: the dual at `prices` proves it. Zero or nearly zero.
     pub gap: f64,
-    /// A price for each cluster: every row has the label of its largest score minus price. Positive only in clusters as large
-    /// as they may be, negative only in clusters as small as they may be.
+    /// A price for each cluster: every row's label has the largest score minus price. Prices are positive only in
+    /// clusters of the maximum size, and negative only in clusters of the minimum size.
     pub prices: Vec<f64>,
 }
 
-/// Scratch space that the caller owns; warm, it makes many small problems cheap.
+/// Scratch space that the caller owns; reusing it makes many small problems cheap.
 ///
 /// See [`assign_into`].
 #[derive(Debug, Clone, Default)]
@@ -79,9 +80,10 @@ pub struct Workspace {
 
 /// The labels with the largest sum of scores whose sizes are within `bounds`.
 ///
-/// `scores` are logarithms of probabilities or any other numbers, shape `[n, k]`, row after row. Minus infinity counts as the
-/// lowest of −690 and minus the largest magnitude of a finite score, so that bounds can always be kept. The result does not
-/// depend on the number of threads. Time grows with `n · k`, plus about k² for each of some √(n k) moves.
+/// `scores` are logarithms of probabilities or any other numbers, shape `[n, k]`, row after row. Minus infinity
+/// counts as −690 or as minus the largest magnitude of a finite score, whichever is lower, so that bounds can always
+/// be satisfied. The result does not depend on the number of threads. Time grows with `n · k`, plus about k² for each
+/// of roughly √(n k) moves.
 ///
 /// ```
 /// use partita::balance::{Bounds, assign};
@@ -94,15 +96,15 @@ pub struct Workspace {
 /// ```
 ///
 /// # Errors
-/// If `scores` are not whole rows of `k`, contain NaN or plus infinity, or if the bounds allow no labels of `n` rows:
-/// see [`Bounds::check`].
+/// If `scores` are not complete rows of `k`, if they contain NaN or plus infinity, or if no labels of `n` rows
+/// satisfy the bounds: see [`Bounds::check`].
 pub fn assign(scores: &[f32], k: usize, bounds: &Bounds) -> Result<Assignment> {
     let mut labels = vec![0; scores.len() / k.max(1)];
     let balanced = assign_into(scores, k, bounds, &mut labels, &mut Workspace::default())?;
     Ok(Assignment { labels, balanced })
 }
 
-/// As [`assign`], into the caller's `labels` and with the caller's scratch space: for many small batches.
+/// Like [`assign`], but into the caller's `labels` and with the caller's scratch space: for many small batches.
 ///
 /// ```
 /// use partita::balance::{Bounds, Workspace, assign_into};
@@ -117,7 +119,7 @@ pub fn assign(scores: &[f32], k: usize, bounds: &Bounds) -> Result<Assignment> {
 /// ```
 ///
 /// # Errors
-/// As [`assign`], and if `labels` has another length than there are rows.
+/// Like [`assign`], and if the length of `labels` is not the number of rows.
 pub fn assign_into(
     scores: &[f32],
     k: usize,
@@ -157,7 +159,7 @@ fn check(scores: &[f32], k: usize, bounds: &Bounds, labels: usize) -> Result<()>
     Ok(())
 }
 
-/// Sizes of the samples, smallest first; none for few rows.
+/// Sizes of the samples, smallest first; empty if there are few rows.
 fn sample_sizes(n: usize, k: usize) -> Vec<usize> {
     let larger = std::iter::successors(Some(n / GROWTH), |size| Some(size / GROWTH));
     let mut sizes: Vec<usize> =
@@ -166,14 +168,15 @@ fn sample_sizes(n: usize, k: usize) -> Vec<usize> {
     sizes
 }
 
-/// One row drawn from each of `size` equal stretches: rows in any order are well mixed, and memory is read forwards.
+/// One random row from each of `size` equal stretches: whatever the order of the rows, they are well mixed, and
+/// memory is read forwards.
 fn sample(n: usize, size: usize) -> Vec<u32> {
     let mut rng = stream(0, Stream::Sample, size as u64);
     let start = |i: usize| i * n / size;
     (0..size).map(|i| rng.random_range(start(i)..start(i + 1)) as u32).collect()
 }
 
-/// The bounds for a sample, wide enough that they can be kept.
+/// The bounds for a sample, wide enough that they can be satisfied.
 fn scale_bounds(bounds: &Bounds, n: usize, size: usize, flow: &mut Flow) {
     let share = |bound: &usize| (*bound).min(n) as u128 * size as u128;
     let n = n.max(1) as u128;
@@ -183,8 +186,8 @@ fn scale_bounds(bounds: &Bounds, n: usize, size: usize, flow: &mut Flow) {
     flow.upper.extend(bounds.upper.iter().map(|b| share(b).div_ceil(n) as usize));
 }
 
-/// Sum the scores, and how far each row and each cluster is from what the prices would have it choose. This uses
-/// nothing but labels and prices, so it holds whatever the solver did.
+/// Sum the scores, and how far each row and each cluster is from the best choice at the prices. This uses nothing but
+/// labels and prices, so it holds whatever the solver did.
 fn certify(grid: &Grid<'_>, flow: &Flow) -> Balanced {
     let prices: Vec<f64> = flow.prices.iter().map(|p| *p as f64 / grid.scale).collect();
     let labels = &flow.members.labels;
@@ -210,7 +213,7 @@ fn certify(grid: &Grid<'_>, flow: &Flow) -> Balanced {
     Balanced { score, gap, prices }
 }
 
-/// What clusters with a price miss of the sizes that the price asks for.
+/// What it costs that clusters with a price miss the sizes that the price asks for.
 fn unused(flow: &Flow, prices: &[f64]) -> f64 {
     let miss = |(c, price): (usize, &f64)| {
         let size = flow.members.of(c).len() as f64;

@@ -1,6 +1,6 @@
 //! The rows that would lose least by going from one cluster to another.
 //!
-//! Few rows ever move between two given clusters, so only the best of them are kept: all K² queues over all rows
+//! Few rows ever move between two given clusters, so only the best candidates are kept: all K² queues over all rows
 //! would take many times the memory of the scores.
 
 use std::cmp::Reverse;
@@ -9,20 +9,20 @@ use std::collections::BinaryHeap;
 /// Rows kept for each ordered pair of clusters, before the first [`GROWTH`].
 const QUOTA: usize = 8;
 
-/// How many times more rows are kept whenever they did not suffice.
+/// How many times more rows are kept each time that they run out.
 const GROWTH: usize = 4;
 
-/// What a row's score gains by the move (never more than the difference of prices), and the row: of equal gains the
-/// first row is best.
+/// What a row's score gains by the move (never more than the difference of prices), and the row. Among equal gains,
+/// the first row is best.
 type Entry = (i64, Reverse<u32>);
 
-/// Candidates for the moves from one cluster to another, best first. Rows that have left the cluster since stay
-/// inside until they come up.
+/// Candidates for the moves from one cluster to another, best first. Rows that have since left the cluster stay
+/// in the queue until they come up.
 #[derive(Debug, Clone)]
 pub(super) struct Queue {
     heap: BinaryHeap<Entry>,
     list: Vec<Entry>,
-    /// Rows of the cluster that are not inside gain at most this.
+    /// Rows of the cluster that are not in the queue gain at most this.
     floor: i64,
     quota: usize,
 }
@@ -34,18 +34,18 @@ impl Default for Queue {
 }
 
 impl Queue {
-    /// Forget all rows and how many were needed.
+    /// Forget all rows, and how many of them were needed.
     pub fn reset(&mut self) {
         self.heap.clear();
         (self.floor, self.quota) = (i64::MAX, QUOTA);
     }
 
-    /// Whether most rows are used up that were kept, and others were turned away.
+    /// Whether most of the rows that were kept are used up, while others were turned away.
     pub fn is_low(&self) -> bool {
         self.floor > i64::MIN && self.heap.len() < self.quota / 2
     }
 
-    /// Forget all rows, to be offered them again and keep more.
+    /// Forget all rows; they will be offered again, and more of them are kept.
     pub fn begin(&mut self) {
         self.quota *= GROWTH;
         self.list = std::mem::take(&mut self.heap).into_vec();

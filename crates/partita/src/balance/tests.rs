@@ -15,7 +15,7 @@ fn total(scores: &[f32], k: usize, labels: &[u32]) -> f64 {
     scores.chunks(k).zip(labels).map(|(row, l)| f64::from(row[*l as usize])).sum()
 }
 
-/// The best sum over all labellings within the bounds, one after the other.
+/// The best sum over all labellings within the bounds, by trying each of them.
 fn brute_force(scores: &[f32], k: usize, bounds: &Bounds) -> f64 {
     let n = scores.len() / k;
     let labelling = |code: usize| (0..n).map(|i| (code / k.pow(i as u32) % k) as u32).collect::<Vec<_>>();
@@ -23,7 +23,7 @@ fn brute_force(scores: &[f32], k: usize, bounds: &Bounds) -> f64 {
     all.map(|labels| total(scores, k, &labels)).fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// Logits of this deviation plus a bias for each cluster, as ln softmax.
+/// ln softmax of random logits with this standard deviation plus a bias for each cluster.
 fn random_scores(n: usize, k: usize, deviation: f64, bias: f64, seed: u64) -> Vec<f32> {
     let mut rng = stream(seed, Stream::Synthetic, 0);
     let mut scores = Vec::with_capacity(n * k);
@@ -37,7 +37,7 @@ fn random_scores(n: usize, k: usize, deviation: f64, bias: f64, seed: u64) -> Ve
     scores
 }
 
-/// Check everything that a result promises and return it.
+/// Check everything that a result promises, and return the result.
 fn solve(scores: &[f32], k: usize, bounds: &Bounds) -> Assignment {
     let found = assign(scores, k, bounds).unwrap();
     assert!(within(&found.labels, bounds), "{:?} {bounds:?}", sizes(&found.labels, k));
@@ -50,7 +50,7 @@ fn solve(scores: &[f32], k: usize, bounds: &Bounds) -> Assignment {
     found
 }
 
-/// Bounds around sizes that sum to `n`, so that they can be kept.
+/// Bounds around sizes that sum to `n`, so that they can be satisfied.
 fn around(n: usize, k: usize, cuts: &[usize], below: &[usize], above: &[usize]) -> Bounds {
     let mut cuts: Vec<usize> = cuts[..k - 1].iter().map(|c| c % (n + 1)).chain([0, n]).collect();
     cuts.sort_unstable();
@@ -73,7 +73,7 @@ proptest! {
         below in prop::collection::vec(0usize..3, 3),
         above in prop::collection::vec(0usize..3, 3),
     ) {
-        // Few levels make ties, one makes all scores equal; thirds are not whole on the grid.
+        // Few levels make ties; a single one makes all scores equal. Thirds are not exact on the grid.
         let scores: Vec<f32> = numbers[..n * k].iter().map(|v| -((v % levels) as f32) / 3.0).collect();
         let bounds = around(n, k, &cuts, &below, &above);
         let found = solve(&scores, k, &bounds);
@@ -97,8 +97,8 @@ proptest! {
     }
 }
 
-/// The best sum when each cluster has this many seats, by the matching of rows to seats. That counts shared labels, so scores
-/// are whole numbers from 1, and as many labels stand for a score.
+/// The best sum when each cluster has this many seats, by matching rows to seats. The matching counts shared labels,
+/// so the scores must be whole numbers from 1; a score of s becomes s labels.
 fn by_matching(scores: &[f32], k: usize, seats: &[usize]) -> f64 {
     let seat_cluster: Vec<usize> = (0..k).flat_map(|c| std::iter::repeat_n(c, seats[c])).collect();
     let (mut rows, mut taken) = (Vec::new(), Vec::new());
@@ -153,7 +153,7 @@ fn sorted_rows_and_equal_rows_are_no_trap() {
     let mut rows: Vec<&[f32]> = sorted.chunks(k).collect();
     rows.sort_by(|a, b| a[0].total_cmp(&b[0]));
     sorted = rows.concat();
-    // Three kinds of rows only, so that nearly every row has ties at the right prices.
+    // Only three kinds of rows, so that nearly every row has ties at the right prices.
     let kinds = [[0.0, -1.0, -2.0, -9.0], [0.0, -3.0, -2.0, -1.0], [-1.0, -1.0, 0.0, -5.0]];
     let alike: Vec<f32> = (0..n).flat_map(|i| kinds[i * i % 7 % 3]).collect();
     for scores in [&sorted, &alike] {

@@ -1,4 +1,4 @@
-//! Linear classifiers and the margins of given ones.
+//! Linear classifiers and their margins.
 
 use super::{Points, dot, norm};
 use crate::error::{Error, Result};
@@ -60,7 +60,7 @@ impl Classifier {
         self.biases.len()
     }
 
-    /// Features of a row.
+    /// Number of features of a row.
     pub fn m(&self) -> usize {
         self.weights.len() / self.k()
     }
@@ -73,14 +73,14 @@ impl Classifier {
     /// The logits of a row.
     ///
     /// # Panics
-    /// Here and below, if the rows have another width than the classifier.
+    /// Here and below, if the rows and the classifier differ in width.
     pub fn logits(&self, row: &[f64]) -> Vec<f64> {
         assert_eq!(row.len(), self.m(), "the rows must be as wide as the classifier");
         let weights = self.weights.chunks_exact(row.len());
         weights.zip(&self.biases).map(|(w, b)| dot(w, row) + b).collect()
     }
 
-    /// The cluster of each row; of clusters that tie, the first.
+    /// The cluster of each row; the first of tied clusters.
     pub fn labels(&self, points: Points<'_>) -> Vec<u32> {
         points.rows().map(|row| largest(&self.logits(row)) as u32).collect()
     }
@@ -100,7 +100,7 @@ impl Classifier {
     /// ```
     ///
     /// # Errors
-    /// If the labels are not one for each row, or name a cluster that there is not.
+    /// If there is not one label for each row, or if a label names a cluster that does not exist.
     pub fn signed_margins(&self, points: Points<'_>, labels: &[u32]) -> Result<Vec<f64>> {
         let (n, k) = (points.n(), self.k());
         if labels.len() != n {
@@ -113,7 +113,7 @@ impl Classifier {
         Ok(points.rows().zip(labels).map(lead).collect())
     }
 
-    /// Unsigned margins: the signed ones for the labels that the classifier itself gives, never negative.
+    /// Unsigned margins: the signed margins for the classifier's own labels. Never negative.
     pub fn unsigned_margins(&self, points: Points<'_>) -> Vec<f64> {
         let own = |row: &[f64]| {
             let z = self.logits(row);
@@ -141,11 +141,11 @@ impl Classifier {
         let pairs = || self.weights.iter().zip(&other.weights);
         let apart: f64 = pairs().map(|(x, y)| (x / a - y / b).powi(2)).sum();
         let along: f64 = pairs().map(|(x, y)| (x / a + y / b).powi(2)).sum();
-        // Not by the cosine, which is flat where angles are small.
+        // The cosine is flat at small angles, so it is not used here.
         2.0 * apart.sqrt().atan2(along.sqrt())
     }
 
-    /// The boundary, if there are two clusters and they differ.
+    /// The boundary, if there are two clusters with different weights.
     ///
     /// ```
     /// # use partita::margin::Classifier;

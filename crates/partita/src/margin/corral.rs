@@ -1,24 +1,25 @@
 //! The point of a polytope nearest to the origin, by Wolfe's method (1976).
 //!
-//! A corral is a set of vertices whose affine hull is nearest to the origin at a point with positive weights. A vertex that
-//! lies lower in that direction joins; the nearest point of the new affine hull is approached until a weight reaches zero,
-//! and such vertices leave. The distance falls with every vertex that joins, so the method is finite, and it ends with the
-//! precision of a linear system instead of a slow tail.
+//! A corral is a set of vertices whose affine hull is nearest to the origin at a point with positive weights. A
+//! vertex that lies lower in that direction joins. The method then moves towards the nearest point of the new affine
+//! hull; vertices whose weight reaches zero leave. The distance falls with every vertex that joins, so the method is
+//! finite, and it ends with the precision of a linear system instead of a slow tail.
 //!
-//! With the vertices v as columns (1, v) of B, the weights are those u, scaled to the sum one, that bring Bu nearest to
-//! (1, 0). The triangle R of B = QR is updated as vertices come and go. Q is not kept: what R and Bᵀ alone give is wrong by
-//! the square of the condition, and a second pass on what remains makes up for it (corrected seminormal equations, Björck
-//! 1987). Small margins need it: there the vertices are near the origin, and B is nearly all ones.
+//! Let (1, v) for all vertices v be the columns of B. The weights are the u, scaled to sum to one, for which Bu is
+//! nearest to (1, 0). The triangle R of B = QR is updated as vertices come and go. Q is not kept: R and Bᵀ alone give
+//! an error that grows with the square of the condition number, and a second pass on the residual corrects it
+//! (corrected seminormal equations, Björck 1987). Small margins need this: their vertices are near the origin, so the
+//! columns of B nearly agree.
 
 use super::{add, dot, norm, scale};
 
-/// Weights at or below this leave: far above rounding, far below what changes a margin by 1e-9.
+/// Vertices with weights up to this leave. It is far above rounding and far too small to change a margin by 1e-9.
 const NO_WEIGHT: f64 = 1e-13;
 
-/// A vertex this near to the affine hull of the others, beside its length, lies in it but for rounding.
+/// A vertex this near to the affine hull of the others, relative to its length, lies in it up to rounding.
 const DEPENDENT: f64 = 1e-13;
 
-/// Passes on what remains; the third is for the worst conditions.
+/// Passes on the residual; the third is for the worst condition numbers.
 const PASSES: usize = 3;
 
 /// A row of one cluster against another: the difference vector (e_own − e_rival) ⊗ x of one constraint.
@@ -51,7 +52,7 @@ impl Corral {
         Self { vertices: Vec::new(), weights: Vec::new(), triangle: Triangle::default(), k, m }
     }
 
-    /// Let a vertex join and go to the nearest point; false if it brings nothing that rounding does not hide.
+    /// Let a vertex join and go to the nearest point; false if the vertex is no gain beyond rounding.
     pub fn join(&mut self, vertex: Vertex) -> bool {
         let mut rest = vec![0.0; 1 + self.k * self.m];
         self.spread(&vertex, 1.0, &mut rest);
@@ -91,7 +92,7 @@ impl Corral {
         self.vertices.iter().zip(u).for_each(|(v, u)| self.spread(v, -u, r));
     }
 
-    /// The weights, of any sign, of the nearest point of the affine hull.
+    /// The weights (of any sign) of the nearest point of the affine hull.
     fn affine_weights(&self) -> Vec<f64> {
         let mut rest = vec![0.0; 1 + self.k * self.m];
         rest[0] = 1.0;
@@ -106,7 +107,7 @@ impl Corral {
         weights
     }
 
-    /// Approach the nearest point of the affine hull, and let go of vertices on the way, until it is inside.
+    /// Move towards the nearest point of the affine hull, dropping vertices on the way, until that point is inside.
     fn settle(&mut self) {
         loop {
             let target = self.affine_weights();
@@ -143,14 +144,14 @@ impl Corral {
     }
 }
 
-/// Rᵀ, row by row: a lower triangle that follows vertices appended and removed.
+/// Rᵀ, row by row: a lower triangle, updated as vertices are appended and removed.
 #[derive(Default)]
 struct Triangle {
     rows: Vec<Vec<f64>>,
 }
 
 impl Triangle {
-    /// Remove a row and a column; rotations bring the rows below back to a triangle.
+    /// Remove a row; rotations make the rows below it triangular again.
     fn remove(&mut self, at: usize) {
         self.rows.remove(at);
         for i in at..self.rows.len() {
@@ -195,7 +196,7 @@ mod tests {
         Vertex { edges: Vec::new(), blocks: vec![(0, v.to_vec())] }
     }
 
-    /// The corral of all vertices with positive weights at hand, whatever they lead to.
+    /// A corral of all these vertices, factored afresh, with weights of one.
     fn factored(vertices: &[Vertex]) -> Corral {
         let mut corral = Corral::new(1, 8);
         for v in vertices {
@@ -241,7 +242,7 @@ mod tests {
 
     #[test]
     fn vertices_near_the_origin_keep_their_difference() {
-        // In products of (1, v) they differ by 1e-15, which is rounding; in (1, v) itself they do not.
+        // Products of (1, v) differ by 1e-15 only, which is rounding; (1, v) itself differs by more.
         let mut corral = Corral::new(1, 2);
         for corner in [[1e-7, 1e-8], [1e-7, -3e-8]] {
             assert!(corral.join(vertex(&corner)));

@@ -1,11 +1,11 @@
 //! The best biases of a direction.
 //!
-//! With c_pk the smallest lead (W_p − W_k)ᵀx of a row of cluster p over cluster k, the margin that biases can reach is the
-//! largest t with c_pk + b_p − b_k ≥ t for all p ≠ k. Around a cycle of clusters the biases cancel, so t is at most the
-//! mean of c along it; and the cycle of smallest mean reaches it, with shortest distances under c − t as biases. The same
-//! cycle, one row for each of its steps, is the direction in which the dual improves most.
+//! Let c_pk be the smallest lead (W_p − W_k)ᵀx of a row of cluster p over cluster k. The margin that biases can reach
+//! is the largest t with c_pk + b_p − b_k ≥ t for all p ≠ k. Around a cycle of clusters the biases cancel, so t is at
+//! most the mean of c along it. The cycle of smallest mean attains this bound; the biases are shortest distances
+//! under c − t. The same cycle, with one row for each of its steps, is the direction in which the dual improves most.
 
-/// The best biases, the margin they give, and the cycle of clusters that allows no more.
+/// The best biases, the margin they give, and the cycle of clusters that allows no larger margin.
 pub(super) struct Best {
     pub biases: Vec<f64>,
     pub margin: f64,
@@ -19,7 +19,7 @@ pub(super) fn best_biases(cost: &[f64], k: usize) -> Best {
         let mean = mean(cost, k, &cycle);
         let (biases, found) = distances(cost, k, mean);
         match found {
-            // Strictly smaller, so no cycle comes twice and the search ends.
+            // Strictly smaller: so no cycle occurs twice, and the search ends.
             Some(next) if self::mean(cost, k, &next) < mean => cycle = next,
             _ => return Best { margin: margin(cost, k, &biases), biases, cycle },
         }
@@ -38,7 +38,7 @@ fn mean(cost: &[f64], k: usize, cycle: &[usize]) -> f64 {
     steps(cycle).map(|(p, q)| cost[p * k + q]).sum::<f64>() / cycle.len() as f64
 }
 
-/// The steps of a cycle, the last one back to its start.
+/// The steps of a cycle; the last one leads back to its start.
 pub(super) fn steps(cycle: &[usize]) -> impl Iterator<Item = (usize, usize)> {
     cycle.iter().copied().zip(cycle.iter().copied().cycle().skip(1))
 }
@@ -46,7 +46,7 @@ pub(super) fn steps(cycle: &[usize]) -> impl Iterator<Item = (usize, usize)> {
 /// Shortest distances under cost − `mean` by Bellman and Ford, and a cycle of negative length if there is one.
 fn distances(cost: &[f64], k: usize, mean: f64) -> (Vec<f64>, Option<Vec<usize>>) {
     let (mut distance, mut from) = (vec![0.0; k], vec![usize::MAX; k]);
-    // Without it a cycle of length zero, such as the best one, could go on shortening distances by rounding.
+    // Without slack, rounding could let a cycle of length zero, such as the best one, shorten distances for ever.
     let slack = 4.0 * f64::EPSILON * cost.iter().fold(mean.abs(), |most, c| c.abs().max(most));
     for _ in 0..k {
         let mut last = None;
@@ -70,7 +70,7 @@ fn distances(cost: &[f64], k: usize, mean: f64) -> (Vec<f64>, Option<Vec<usize>>
     (distance, None)
 }
 
-/// The cycle that following `from` back from `at` runs into, in forward order.
+/// The cycle that is reached by following `from` backwards from `at`, in forward order.
 fn cycle_behind(from: &[usize], mut at: usize) -> Option<Vec<usize>> {
     for _ in 0..from.len() {
         at = from[at];
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Means of all cycles through distinct clusters that go on from `path`.
+    /// Means of all cycles through distinct clusters that continue `path`.
     fn smallest_mean(cost: &[f64], k: usize, path: &mut Vec<usize>) -> f64 {
         let mut best = if path.len() > 1 { mean(cost, k, path) } else { f64::INFINITY };
         for next in 0..k {

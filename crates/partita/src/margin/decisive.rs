@@ -1,21 +1,21 @@
-//! ln mean R_α(σ) and its gradient, where R_α itself has long underflowed.
+//! ln mean R_α(σ) and its gradient, even where R_α itself underflows.
 //!
 //! With δ_k = max z − z_k, and sums over all clusters but the top one, let L(a) = ln(1 + Σ e^{−aδ_k}). Then
 //!
 //! > R_α = [L(α) − α L(1)]/(1 − α),  R_1 = L(1) + Σ σ_k δ_k,  R_∞ = L(1),
 //!
-//! and each term has a logarithm that does not underflow: ln ln(1 + e^u) is u itself where e^u is nothing beside 1.
-//! Neither difference cancels, as the smaller term is at most α or 1/α times the larger.
+//! and each term has a logarithm that does not underflow: ln ln(1 + e^u) is u itself where e^u is negligible beside 1.
+//! Neither difference suffers from cancellation, as the smaller term is at most α or 1/α times the larger.
 
 use super::points::Centred;
 use super::{add, dot, scale};
 use crate::simplex::{largest, log_sum_exp};
 use rayon::prelude::*;
 
-/// Rows of one task. Fixed, so that the result does not depend on the number of threads.
+/// Rows per task. Fixed, so that the result does not depend on the number of threads.
 const PIECE: usize = 512;
 
-/// Below this exponent e^u is less than half of the precision beside 1.
+/// Below this exponent, e^u is less than half of the precision of 1.
 const NOTHING_BESIDE_ONE: f64 = -37.0;
 
 /// ln ln(1 + e^u).
@@ -30,7 +30,7 @@ fn log_rest(z: &[f64], top: usize, a: f64) -> f64 {
     log_sum_exp(&rest)
 }
 
-/// ln R_α(softmax(z)) of one row, and its gradient by z into `out`.
+/// ln R_α(softmax(z)) of one row; writes its gradient with respect to z to `out`.
 pub(super) fn log_renyi(alpha: f64, z: &[f64], out: &mut [f64]) -> f64 {
     if alpha == 0.0 {
         out.fill(0.0);
@@ -46,13 +46,13 @@ pub(super) fn log_renyi(alpha: f64, z: &[f64], out: &mut [f64]) -> f64 {
     } else {
         row.general(alpha, out)
     };
-    // Logits only matter by their differences.
+    // Only differences of logits matter, so the gradient sums to zero.
     out[top] = 0.0;
     out[top] = -out.iter().sum::<f64>();
     value
 }
 
-/// What all orders need of a row; L(1) is `excess`. The gradients leave the top cluster to the caller.
+/// What all orders α need to know about a row; L(1) is `excess`. The caller fills in the gradient of the top cluster.
 struct Row<'a> {
     z: &'a [f64],
     top: usize,
@@ -98,7 +98,7 @@ impl Row<'_> {
     }
 }
 
-/// ln mean R_α and its gradient by the weights and biases of the logits.
+/// ln mean R_α and its gradient with respect to the weights and biases of the logits.
 pub(super) struct LogLoss {
     pub value: f64,
     /// Shape `[k, m]`.
@@ -140,7 +140,7 @@ pub(super) fn log_loss(
     Some(loss)
 }
 
-/// Some rows: labels, ln R_α, and the gradient of it by the logits.
+/// Some of the rows: their labels, ln R_α, and its gradient with respect to the logits.
 struct Piece {
     labels: Vec<u32>,
     logs: Vec<f64>,
@@ -163,7 +163,7 @@ impl Piece {
         piece
     }
 
-    /// The gradient of ln Σ R, whose logarithm is `total`, by weights and biases.
+    /// The gradient of `total` = ln Σ R with respect to weights and biases.
     fn gradient(mut self, x: &[f64], m: usize, total: f64) -> (Vec<f64>, Vec<f64>) {
         let k = self.by_logits.len() / self.logs.len();
         let (mut weights, mut biases) = (vec![0.0; k * m], vec![0.0; k]);

@@ -1,17 +1,17 @@
-//! Margins: how wide the gap of a labelling is, and the way to the widest as γ → 0.
+//! Margins: how wide the gap of a labelling is, and the path to the widest one as γ → 0.
 //!
 //! The margin of a labelling y with K clusters is
 //!
 //! > |y| = max over ‖W‖_F = 1 and b of min_i min_{k ≠ y_i} (W_{y_i} − W_k)ᵀx_i + b_{y_i} − b_k,
 //!
-//! the paper's multi-class definition: the norm is that of the whole matrix and leaves out the biases. For K = 2 the
-//! paper has one vector w instead of two rows, and |y| is half the distance between the clusters' convex hulls. Of two
-//! rows, ±w/√2 is the best choice for a given difference, so that the multi-class margin of two clusters is √2 times
+//! the paper's multi-class definition: the norm is taken over the whole matrix and leaves out the biases. For K = 2 the
+//! paper has one vector w instead of two rows, and |y| is half the distance between the clusters' convex hulls. With
+//! two rows, ±w/√2 is the best choice for a given difference, so the multi-class margin of two clusters is √2 times
 //! the binary one. [`MaxMargin::margin`] is the former, [`MaxMargin::binary`] gives the latter.
 //!
 //! Both are hard-margin support vector machines. [`of_labels`] solves them until the gap to the dual proves the margin
 //! to a relative tolerance, or until the dual proves that there is no margin; [`path::follow`] minimises the
-//! decisiveness for a growing ‖W‖ and tells how far its direction is from the widest one.
+//! decisiveness for growing ‖W‖ and reports how far its direction is from the widest one.
 //!
 //! | file | what it holds |
 //! |---|---|
@@ -21,7 +21,7 @@
 //! | `corral` | Wolfe's active set: the point nearest to the origin |
 //! | `cycle` | the best biases of a direction, by the cycle of smallest mean |
 //! | `decisive` | ln mean R_α(σ) where R_α itself underflows |
-//! | `path` | the minimum of it for growing norms |
+//! | `path` | the minimum of ln mean R_α(σ) for growing norms |
 
 mod classifier;
 mod corral;
@@ -35,7 +35,7 @@ pub use classifier::{Classifier, Hyperplane};
 pub use points::Points;
 pub use svm::{Certificate, MaxMargin, Options, Separation, Support, of_labels, of_labels_watched};
 
-/// The inner product, in eight sums side by side: one sum after the other would not vectorise.
+/// The inner product, in eight sums side by side: a single running sum would not vectorise.
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
     let mut sums = [0.0; 8];

@@ -1,12 +1,12 @@
-//! The way of the decisiveness as γ → 0.
+//! The path that minimising the decisiveness takes as γ → 0.
 //!
-//! The paper's theorem: W(γ), which minimises γ‖W‖² + mean R_α(σ) over classifiers whose labels are allowed, turns towards
-//! the widest classifier of the widest allowed labelling as γ → 0, for every α > 0. It turns only as fast as 1/‖W‖, and
-//! ‖W‖ grows like ln(1/γ), so an angle of 1e-2 needs losses near e^-100. Therefore the norm is given here and γ is computed:
-//! for each ρ, ln mean R_α is minimised over ‖W‖ = ρ with the biases free, beginning at the last direction. At such a
-//! minimum 2γW = −∇ mean R_α for one γ.
+//! The paper's theorem: let W(γ) minimise γ‖W‖² + mean R_α(σ) over classifiers whose labels are allowed. As γ → 0, it
+//! turns towards the widest classifier of the widest allowed labelling, for every α > 0. It turns only as fast as
+//! 1/‖W‖, and ‖W‖ grows like ln(1/γ), so an angle of 1e-2 needs losses near e^-100. Therefore the norm is given here
+//! and γ is computed: for each ρ, ln mean R_α is minimised over ‖W‖ = ρ with free biases, starting from the previous
+//! direction. At such a minimum 2γW = −∇ mean R_α for some γ.
 //!
-//! The loss is not convex: this follows one minimum, in the direction where it begins. Two clusters have two rows of
+//! The loss is not convex: this follows one minimum, the one near the start. Two clusters have two rows of
 //! weights, as in the rest of the engine; the paper's single w has √2 times their norm and half their γ.
 
 use super::decisive::log_loss;
@@ -18,14 +18,15 @@ use crate::numeric::lbfgs;
 use crate::report::{Flow, Observer, Progress, Silent};
 use crate::simplex::NEAR_SHANNON;
 
-/// Labellings that a classifier on the path may have. Outside of them the loss counts as infinite.
+/// Labellings that a classifier on the path may have. For all others the loss counts as infinite.
 #[derive(Debug, Clone, Copy)]
 pub enum Allowed<'a> {
-    /// Any at all: the decisiveness alone.
+    /// Any labelling: the decisiveness alone.
     All,
-    /// Only this one. The loss is then the paper's supervised one, R_α(σ | y), among classifiers consistent with y.
+    /// Only this labelling. The loss is then the paper's supervised one, R_α(σ | y), among classifiers consistent
+    /// with y.
     Labels(&'a [u32]),
-    /// Those with cluster sizes within bounds, such as fair ones.
+    /// Labellings with cluster sizes within bounds, such as fair ones.
     Sizes(&'a Bounds),
 }
 
@@ -55,7 +56,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Order and norms, and a descent that is as exact as rounding allows.
+    /// The given order and norms, and a descent that is as exact as rounding allows.
     pub fn new(alpha: f64, norms: Vec<f64>) -> Self {
         let descent = lbfgs::Options { history: 30, max_iterations: 2000, tolerance: 1e-9 };
         Self { alpha, norms, descent }
@@ -102,13 +103,14 @@ pub struct Step {
     pub margin: f64,
     /// The angle between W and the direction asked for.
     pub angle: Option<f64>,
-    /// The part of the gradient that no γ balances, over the part that one does. Zero at a minimum inside the allowed set.
+    /// The part of the gradient that no γ balances, divided by the part that some γ does. Zero at a minimum inside
+    /// the allowed set.
     pub imbalance: f64,
-    /// Steps of the descent.
+    /// Number of descent steps.
     pub iterations: usize,
 }
 
-/// Follow the minimum from `start` through all norms; each angle is that to `towards`.
+/// Follow the minimum from `start` through all norms; angles are measured to `towards`.
 ///
 /// The result does not depend on the number of threads.
 ///
@@ -142,7 +144,7 @@ pub fn follow(
 /// [`follow`] with an observer, which may stop it.
 ///
 /// # Errors
-/// Those of [`follow`], and [`Error::Interrupted`] if the observer asks to stop.
+/// The errors of [`follow`], and [`Error::Interrupted`] if the observer asks to stop.
 pub fn follow_watched(
     points: Points<'_>,
     start: &Classifier,
@@ -202,14 +204,14 @@ struct Path<'a> {
     towards: Option<&'a Classifier>,
     options: &'a Options,
     observer: &'a dyn Observer,
-    /// Share of the norms that were visited.
+    /// Share of the norms visited so far.
     done: f64,
 }
 
-/// The loss in the variables of the descent: logits are s (V x/‖V‖ + c) of centred rows x.
+/// The loss in the variables of the descent: the logits of centred rows x are s (V x/‖V‖ + c).
 struct Point {
     value: f64,
-    /// By s V/‖V‖, and by s c.
+    /// Gradients with respect to s V/‖V‖ and to s c.
     weights: Vec<f64>,
     biases: Vec<f64>,
     /// The part of `weights` along V.
@@ -217,7 +219,7 @@ struct Point {
 }
 
 impl Path<'_> {
-    /// V with ‖V‖ = 1 and c, one after the other. What all clusters share in V would only waste norm.
+    /// V with ‖V‖ = 1, followed by c. The mean of V over the clusters is removed: it would only add to the norm.
     fn variables(&self, start: &Classifier) -> Result<Vec<f64>> {
         let m = self.centred.m;
         let mut shared = vec![0.0; m];
@@ -282,7 +284,7 @@ impl Path<'_> {
     }
 
     fn descend(&self, s: f64, v: &[f64], out: &mut [f64]) -> f64 {
-        // A loss that is nowhere finite ends the descent at once.
+        // Without a finite loss the descent ends at once.
         let point = if self.stopped() { None } else { self.point(s, v) };
         let Some(point) = point else {
             out.fill(f64::NAN);

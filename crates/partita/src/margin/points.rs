@@ -3,7 +3,7 @@
 use super::{add, norm, scale};
 use crate::error::{Error, Result};
 
-/// Rows of `m` features, one after the other. Margins are small differences of large numbers, so they are `f64`.
+/// Rows of `m` features, one after the other. Margins are small differences of large numbers, so the rows are `f64`.
 ///
 /// ```
 /// use partita::margin::Points;
@@ -21,7 +21,7 @@ impl<'a> Points<'a> {
     /// Rows of `m` features.
     ///
     /// # Errors
-    /// If there are none, if the last row is not whole, or if a value is not finite.
+    /// If there are no rows or features, if the last row is incomplete, or if a value is not finite.
     pub fn new(x: &'a [f64], m: usize) -> Result<Self> {
         if x.is_empty() || m == 0 {
             return Err(Error::Empty { rows: x.len() / m.max(1), columns: m });
@@ -40,7 +40,7 @@ impl<'a> Points<'a> {
         self.x.len() / self.m
     }
 
-    /// Features of a row.
+    /// Number of features of a row.
     pub fn m(&self) -> usize {
         self.m
     }
@@ -74,7 +74,7 @@ impl<'a> Points<'a> {
         if let Some(row) = labels.iter().position(|&l| l as usize >= k) {
             return Err(Error::LabelOutOfRange { row, label: labels[row].into(), k });
         }
-        // An empty cluster would have a margin as wide as one likes; the paper leaves such labellings out.
+        // With an empty cluster the margin would be unbounded; the paper excludes such labellings.
         if let Some(empty) = (0..k).find(|&c| labels.iter().all(|&l| l as usize != c)) {
             let value = format!("no row in cluster {empty}");
             return Err(Error::Parameter {
@@ -87,7 +87,7 @@ impl<'a> Points<'a> {
     }
 }
 
-/// Rows moved and scaled into the unit ball. Free biases make margins blind to the move, and rounding is the smaller for it.
+/// Rows moved and scaled into the unit ball. With free biases the move changes no margin, and it reduces rounding.
 pub(super) struct Centred {
     pub x: Vec<f64>,
     pub m: usize,
@@ -103,7 +103,7 @@ impl Centred {
         let mut x = points.values().to_vec();
         x.chunks_exact_mut(m).for_each(|row| add(row, -1.0, &mean));
         let radius = x.chunks_exact(m).map(norm).fold(0.0, f64::max);
-        // Rows that are all alike stay at zero, whatever they are divided by.
+        // If all rows are equal, they stay at zero whatever they are divided by.
         let radius = if radius > 0.0 { radius } else { 1.0 };
         scale(&mut x, 1.0 / radius);
         Self { x, m, mean, radius }
@@ -113,7 +113,7 @@ impl Centred {
         &self.x[i * self.m..][..self.m]
     }
 
-    /// Biases for the rows as given, of weights times these rows plus `biases`, all times the radius.
+    /// The biases with which the original rows have the logits of these rows, times the radius.
     pub fn biases_outside(&self, weights: &[f64], biases: &[f64]) -> Vec<f64> {
         let rows = weights.chunks_exact(self.m).zip(biases);
         rows.map(|(w, b)| self.radius * b - super::dot(w, &self.mean)).collect()

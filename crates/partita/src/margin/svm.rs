@@ -1,12 +1,13 @@
 //! The margin of a labelling: a hard-margin support vector machine of K clusters, with the proof of its value.
 //!
-//! The dual is the point nearest to the origin among the convex combinations Σ λ_ik (e_{y_i} − e_k) ⊗ x_i whose weights
-//! λ balance in every cluster, Σ λ_ik (e_{y_i} − e_k) = 0: this is what free biases ask for. Its corners are cycles of
-//! clusters with a row for each step (see `cycle`), for K = 2 pairs of rows. Wolfe's method (see `corral`) walks over them.
+//! The dual is the point nearest to the origin among the convex combinations Σ λ_ik (e_{y_i} − e_k) ⊗ x_i whose
+//! weights λ balance in every cluster, Σ λ_ik (e_{y_i} − e_k) = 0; free biases require this. Its corners are cycles
+//! of clusters with a row for each step (see `cycle`); for K = 2 they are pairs of rows. Wolfe's method (see
+//! `corral`) moves between them.
 //!
-//! Both sides are evaluated as they are: the primal as the smallest lead of any row, the dual as the length of a convex
+//! Both sides are evaluated directly: the primal as the smallest lead of any row, the dual as the length of a convex
 //! combination. So the gap between them is a proof, whether or not the method converged. A dual of length zero proves
-//! that no classifier separates the labelling, and the rows in it are those in each other's way.
+//! that no classifier separates the labelling, and its rows are the ones that get in each other's way.
 
 use super::classifier::Classifier;
 use super::corral::{Corral, Edge, Vertex};
@@ -19,10 +20,10 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Rows of one task. Fixed, so that the result does not depend on the number of threads.
+/// Rows per task. Fixed, so that the result does not depend on the number of threads.
 const PIECE: usize = 512;
 
-/// Steps without a shorter dual after which rounding is taken to be the limit; in exact arithmetic there are none.
+/// Steps without a shorter dual before giving up: exact arithmetic has none, so rounding must be the limit.
 const PATIENCE: usize = 10;
 
 /// Options of [`of_labels`].
@@ -33,7 +34,7 @@ pub struct Options {
     pub tolerance: f64,
     /// Margins below this share of the rows' largest distance from their mean count as none. Default 1e-9.
     pub nothing: f64,
-    /// Most steps; each is a pass over the rows. Default 100,000.
+    /// Maximum number of steps; each is a pass over the rows. Default 100,000.
     pub max_iterations: usize,
 }
 
@@ -43,21 +44,21 @@ impl Default for Options {
     }
 }
 
-/// A row that holds the margin, and the cluster it holds it against.
+/// A row that determines the margin, and the rival cluster that it faces.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Support {
     /// The row.
     pub row: usize,
     /// The cluster that comes nearest to it; not its own.
     pub rival: u32,
-    /// Its weight λ in the dual, positive. All weights sum to one.
+    /// Its positive weight λ in the dual. All weights sum to one.
     pub weight: f64,
 }
 
-/// The margin of a labelling and the classifier that reaches it.
+/// The margin of a labelling and the classifier that attains it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MaxMargin {
-    /// The margin |y| by the multi-class definition; reached by `classifier`, so never too large.
+    /// The margin |y| by the multi-class definition. `classifier` attains it, so it is never too large.
     pub margin: f64,
     /// No classifier has a margin above `margin + gap`: the weights of `support` prove it.
     pub gap: f64,
@@ -67,12 +68,12 @@ pub struct MaxMargin {
     pub support: Vec<Support>,
     /// Steps taken.
     pub iterations: usize,
-    /// Whether the gap is within the tolerance. It is a proof either way.
+    /// Whether the gap is within the tolerance. The gap is a proof either way.
     pub converged: bool,
 }
 
 impl MaxMargin {
-    /// For two clusters, the binary definition: the widest boundary, and the distance of the nearest row.
+    /// For two clusters, by the binary definition: the widest boundary, and the distance of the nearest row.
     ///
     /// ```
     /// use partita::margin::{Options, Points, of_labels};
@@ -90,22 +91,22 @@ impl MaxMargin {
 /// The proof that a labelling is not separable: rows whose weighted differences cancel.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Certificate {
-    /// Rows in each other's way, with the clusters they would have to lead and positive weights that sum to one.
+    /// Rows that get in each other's way, with the rival clusters and positive weights that sum to one.
     pub violating: Vec<Support>,
-    /// Length of Σ λ (e_own − e_rival) ⊗ x: no margin is wider than this.
+    /// Length of Σ λ (e_own − e_rival) ⊗ x: no margin can be wider.
     pub residual: f64,
     /// Steps taken.
     pub iterations: usize,
 }
 
-/// What is known of a labelling.
+/// What is known about a labelling.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Separation {
     /// It is separable with this margin.
     Separated(MaxMargin),
-    /// It has no margin, or one that rounding hides.
+    /// It has no margin, or one too small to tell from rounding.
     Inseparable(Certificate),
-    /// Neither was found within the iterations or the arithmetic; no margin is wider than the residual.
+    /// Neither could be shown within the iterations or the precision; no margin is wider than the residual.
     Undecided(Certificate),
 }
 
@@ -118,7 +119,7 @@ impl Separation {
         }
     }
 
-    /// The proof that there is none.
+    /// The proof that there is no margin.
     pub fn inseparable(self) -> Option<Certificate> {
         match self {
             Self::Inseparable(proof) => Some(proof),
@@ -129,8 +130,8 @@ impl Separation {
 
 /// The margin of a labelling of the rows with `k` clusters, or the proof that it has none.
 ///
-/// The result does not depend on the number of threads. Each step is a pass over the rows, and there are a few for each
-/// row that holds the margin; memory grows with their number squared.
+/// The result does not depend on the number of threads. Each step is a pass over the rows, and there are a few steps
+/// for each row that determines the margin; memory grows with the square of the number of these rows.
 ///
 /// ```
 /// use partita::margin::{Options, Points, of_labels};
@@ -145,8 +146,7 @@ impl Separation {
 /// ```
 ///
 /// # Errors
-/// If the labels are not one below `k` for each row, or if a cluster has no row; if `k` is below 2, or a tolerance is
-/// not positive.
+/// If a row has no label below `k`, if a cluster has no row, if `k` is below 2, or if a tolerance is not positive.
 pub fn of_labels(points: Points<'_>, labels: &[u32], k: usize, options: &Options) -> Result<Separation> {
     of_labels_watched(points, labels, k, options, &Silent)
 }
@@ -154,7 +154,7 @@ pub fn of_labels(points: Points<'_>, labels: &[u32], k: usize, options: &Options
 /// [`of_labels`] with an observer, which may stop it.
 ///
 /// # Errors
-/// Those of [`of_labels`], and [`Error::Interrupted`] if the observer asks to stop.
+/// The errors of [`of_labels`], and [`Error::Interrupted`] if the observer asks to stop.
 pub fn of_labels_watched(
     points: Points<'_>,
     labels: &[u32],
@@ -240,7 +240,7 @@ impl Problem<'_> {
         (best, vertex)
     }
 
-    /// For each cluster and rival the row that leads by least, shape `[k, k]`; zero on the diagonal.
+    /// For each cluster and rival, the smallest lead and its row, shape `[k, k]`; zero on the diagonal.
     fn leads(&self, weights: &[f64]) -> Vec<(f64, usize)> {
         let tables: Vec<_> = self
             .labels
@@ -274,7 +274,7 @@ impl Problem<'_> {
         least
     }
 
-    /// The mean of the difference vectors of a cycle. Each of its clusters has one row that leaves and one that comes.
+    /// The mean of the difference vectors of a cycle. In each of its clusters one row is added and one subtracted.
     fn vertex(&self, edges: Vec<Edge>) -> Vertex {
         let share = 1.0 / edges.len() as f64;
         let mut blocks: Vec<_> = edges
@@ -317,7 +317,7 @@ impl Problem<'_> {
     }
 }
 
-/// The weight of each difference vector: a step of a cycle has its share of the cycle's weight.
+/// The weight of each difference vector: the steps of a cycle share the cycle's weight equally.
 fn support(corral: &Corral) -> Vec<Support> {
     let mut weights = BTreeMap::<Edge, f64>::new();
     for (vertex, weight) in corral.vertices.iter().zip(&corral.weights) {

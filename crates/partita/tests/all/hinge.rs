@@ -1,4 +1,4 @@
-//! Max-margin clustering against all fair splits.
+//! Max-margin clustering, compared with all fair splits.
 
 use ndarray::Array2;
 use partita::linear::{Dims, Fit, Input, Loss, Params, Prepare, fit};
@@ -16,15 +16,15 @@ fn dot(a: Point, b: Point) -> f64 {
     a[0] * b[0] + a[1] * b[1]
 }
 
-/// From `p` to the nearest point of the segment `a b`.
+/// The vector from `p` to the nearest point of the segment `a b`.
 fn to_segment(p: Point, a: Point, b: Point) -> Point {
     let (along, length) = (minus(b, a), dot(minus(b, a), minus(b, a)));
     let t = if length > 0.0 { (dot(minus(p, a), along) / length).clamp(0.0, 1.0) } else { 0.0 };
     minus([a[0] + t * along[0], a[1] + t * along[1]], p)
 }
 
-/// The distance between the hulls of two sets in the plane: between hulls that do not meet it is reached from a point of one to a
-/// segment of the other. None if they meet.
+/// The distance between the convex hulls of two sets in the plane: if they do not meet, it is the distance from a
+/// point of one to a segment of the other. `None` if they meet.
 fn gap(a: &[Point], b: &[Point]) -> Option<f64> {
     let mut best: Option<Point> = None;
     for (from, to, sign) in [(a, b, 1.0), (b, a, -1.0)] {
@@ -46,11 +46,11 @@ fn gap(a: &[Point], b: &[Point]) -> Option<f64> {
     ((least - most) / length > 0.999 * length).then_some(length)
 }
 
-/// Labels of the split with the widest gap among those with sizes `n/2 ± 1`, and its gap over the second widest.
+/// Labels of the split with the widest gap, among splits of sizes `n/2 ± 1`, and that gap over the second widest.
 fn widest(points: &[Point]) -> (Vec<bool>, f64) {
     let n = points.len();
     let (mut best, mut second) = ((0u32, 0.0), 0.0);
-    // The first point is always in the first set: the other half of the splits are the same.
+    // The first point is always in the first set: the other splits only swap the names of the sets.
     for split in (0..1u32 << (n - 1)).map(|s| s << 1 | 1) {
         if (split.count_ones() as usize).abs_diff(n / 2) <= 1 {
             let part = |side: u32| -> Vec<Point> {
@@ -69,7 +69,7 @@ fn widest(points: &[Point]) -> (Vec<bool>, f64) {
     ((0..n).map(|i| best.0 >> i & 1 == 1).collect(), best.1 / second)
 }
 
-/// Two groups of six, apart along a random direction and longer across it, so that distance alone misleads.
+/// Two groups of six, separated along a random direction and longer across it, so that distance alone misleads.
 fn two_groups(seed: u64) -> Vec<Point> {
     let mut rng = stream(seed, Stream::Synthetic, 7);
     let turn = rng.random::<f64>() * 3.0;
@@ -90,7 +90,7 @@ fn max_margin(rows: &Array2<f32>, k: usize) -> Fit {
         prepare: Prepare::Centre,
         dims: Dims::Full,
         restarts: 16,
-        // All rows are one batch: longer steps of the hinge jump to and fro.
+        // All rows are one batch: with a larger rate, steps of the hinge loss jump to and fro.
         learning_rate: Some(3.0),
         epochs: Some(3000),
         ..Params::new(k)
@@ -105,7 +105,7 @@ fn two_clusters_are_the_fair_split_with_the_widest_margin() {
     for seed in 0..12 {
         let points = two_groups(seed);
         let (truth, lead) = widest(&points);
-        // Where two splits are nearly as wide, either is an answer.
+        // If two splits are nearly equally wide, either is a valid answer.
         if lead < 1.1 {
             continue;
         }
@@ -119,7 +119,7 @@ fn two_clusters_are_the_fair_split_with_the_widest_margin() {
     assert!(clear >= 6, "only {clear} sets have one widest split");
 }
 
-/// The least regularised hinge loss of given labels in three clusters, by subgradient steps that shrink.
+/// The minimum regularised hinge loss of given labels in three clusters, by shrinking subgradient steps.
 fn supervised(points: &[Point], labels: &[usize], gamma: f64) -> f64 {
     let n = points.len() as f64;
     let (mut w, mut least) = ([[0.0; 3]; 3], f64::INFINITY);
@@ -153,7 +153,7 @@ fn three_clusters_are_the_fair_labels_with_the_least_loss() {
     let mut rng = stream(3, Stream::Synthetic, 8);
     let centres = [[0.0, 0.0], [2.2, 0.3], [0.9, 2.0]];
     let points: Vec<Point> = (0..9).map(|i| centres[i % 3].map(|c| c + rng.random::<f64>() - 0.5)).collect();
-    // In units of mean square norm 1 around the mean, as the engine prepares them.
+    // Centred and scaled to a mean square norm of 1, as the engine prepares rows.
     let mean = [0, 1].map(|j| points.iter().map(|p| p[j]).sum::<f64>() / 9.0);
     let centred: Vec<Point> = points.iter().map(|p| minus(*p, mean)).collect();
     let scale = (9.0 / centred.iter().map(|p| dot(*p, *p)).sum::<f64>()).sqrt();
@@ -162,7 +162,7 @@ fn three_clusters_are_the_fair_labels_with_the_least_loss() {
     for code in 0..3usize.pow(8) {
         let labels: Vec<usize> =
             (0..9).map(|i| if i == 0 { 0 } else { code / 3usize.pow(i - 1) % 3 }).collect();
-        // Sizes exactly alike, and the second cluster named before the third: each partition once.
+        // Exactly equal sizes, and cluster 1 appears before cluster 2, so that each partition is tried once.
         let fair = (0..3).all(|c| labels.iter().filter(|l| **l == c).count() == 3);
         let named = labels.iter().position(|l| *l == 1) < labels.iter().position(|l| *l == 2);
         if fair && named {

@@ -1,4 +1,4 @@
-//! L-BFGS against functions whose minimum is known, and where the arithmetic gives out.
+//! L-BFGS on functions with a known minimum, and at the limits of the arithmetic.
 
 use partita::numeric::lbfgs::{Minimum, Options, minimise};
 use partita::report::StopReason;
@@ -116,7 +116,7 @@ fn rosenbrock_valleys_are_followed_to_the_end() {
 fn an_ill_conditioned_quadratic_reaches_its_closed_form() {
     let curvature: Vec<f64> = (0..40).map(|i| 10f64.powf(f64::from(i) * 4.0 / 39.0)).collect();
     let centre: Vec<f64> = (0..40).map(|i| f64::from(i).sin()).collect();
-    // A lowest value away from 0 hides decreases below its rounding, and with them the last digits of x.
+    // If the minimum value is not 0, its rounding hides small decreases, and with them the last digits of x.
     for (lowest, tolerance) in [(0.0, 1e-10), (7.0, 1e-6)] {
         let mut x = vec![0.0; 40];
         let options = Options { tolerance: 1e-14, max_iterations: 5000, ..Options::default() };
@@ -151,7 +151,7 @@ fn noisy(noise: f64, start: &[f64]) -> (Vec<f64>, Minimum) {
     let minimum = minimise(&mut x, &Options { tolerance: 1e-15, ..Options::default() }, |x, gradient| {
         let value = 3.0 + rosenbrock(x, gradient);
         for (g, v) in gradient.iter_mut().zip(x) {
-            // A hash of the bits: unlike a smooth error, it has no minimum of its own to converge to.
+            // A hash of the bits: unlike a smooth error, it has no minimum of its own.
             let hash =
                 v.to_bits().wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29).wrapping_mul(0x85eb_ca6b);
             *g += noise * (hash as f64 / u64::MAX as f64 - 0.5);
@@ -174,7 +174,7 @@ fn noise_in_the_gradient_ends_the_search_near_the_minimum() {
 fn the_result_is_never_worse_than_the_start() {
     for noise in [1e-7, 1e-3, 10.0] {
         for shift in 0..20 {
-            // Starts at and around the minimum, where noise and rounding are all there is.
+            // Starts at and around the minimum, where there is nothing but noise and rounding.
             let start = vec![1.0 + 1e-9 * f64::from(shift); 6];
             let (x, minimum) = noisy(noise, &start);
             let mut unused = vec![0.0; 6];

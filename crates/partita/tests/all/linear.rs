@@ -11,7 +11,7 @@ use rand::RngExt;
 
 const K: usize = 3;
 
-/// Three groups in ten dimensions, far apart against their width.
+/// Three groups in ten dimensions, far apart compared with their width.
 fn groups(n: usize) -> (Array2<f32>, Vec<usize>) {
     let mut rng = stream(9, Stream::Synthetic, 0);
     let truth: Vec<usize> = (0..n).map(|i| i % K).collect();
@@ -112,7 +112,7 @@ fn the_bits_do_not_depend_on_threads_or_memory() {
     assert_eq!(run(2, 0), one);
 }
 
-/// Groups of any tightness around random places.
+/// Groups of this width around random places.
 fn around(k: usize, n: usize, width: f32) -> (Array2<f32>, Vec<usize>) {
     let mut rng = stream(3, Stream::Synthetic, 1);
     let centres = Array2::from_shape_fn((k, 8), |_| rng.random::<f32>() * 2.0 - 1.0);

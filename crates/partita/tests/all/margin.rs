@@ -1,4 +1,4 @@
-//! Margins of labellings: against scikit-learn, brute force, and their own proofs.
+//! Margins of labellings, checked against scikit-learn, brute force, and their own proofs.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -58,7 +58,7 @@ fn separable(n: usize, m: usize, k: usize, seed: u64) -> (Vec<f64>, Vec<u32>) {
     unreachable!("some random classifier uses all its clusters")
 }
 
-/// Length of Σ λ (e_own − e_rival) ⊗ x, and how far the weights are from balance and from the sum one.
+/// Length of Σ λ (e_own − e_rival) ⊗ x, and how far the weights are from balance and from summing to one.
 fn combination(x: &[f64], m: usize, labels: &[u32], k: usize, support: &[Support]) -> (f64, f64) {
     let (mut point, mut flow) = (vec![0.0; k * m], vec![0.0; k]);
     for s in support {
@@ -147,7 +147,7 @@ fn labellings_that_cannot_be_separated_come_with_the_rows_in_the_way() {
         let proof = solve(&x, m, &labels, k).inseparable().expect("labels without a pattern");
         let (length, off) = combination(&x, m, &labels, k, &proof.violating);
         assert!(length < 1e-8 && off < 1e-12 && proof.residual < 1e-8, "{length} {off} {}", proof.residual);
-        // They are a proof by themselves: the violating rows alone cannot be separated either.
+        // The violating rows alone are a proof: they cannot be separated either.
         let mut rows: Vec<usize> = proof.violating.iter().map(|s| s.row).collect();
         rows.dedup();
         let few: Vec<f64> = rows.iter().flat_map(|&i| x[i * m..][..m].to_vec()).collect();
@@ -251,7 +251,7 @@ proptest! {
         let points = Points::new(&x, 2).unwrap();
         let found = widest(&x, 2, &labels, k);
         for other in 0..50 {
-            // Near the widest one, where wider ones would be.
+            // Near the widest classifier, where wider ones would be if there were any.
             let noise = random(k, 3, 7 * seed + other);
             let near = |own: &[f64], noise: &[f64]| own.iter().zip(noise).map(|(a, b)| a + 0.01 * b).collect();
             let weights = near(&found.classifier.weights, &noise[..2 * k]);

@@ -1,4 +1,4 @@
-//! The theorem as a number: as γ → 0, decisive classifiers turn towards the widest fair clustering.
+//! The theorem in numbers: as γ → 0, decisive classifiers turn towards the widest fair clustering.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -22,7 +22,7 @@ fn random(n: usize, seed: u64) -> Vec<f64> {
     (0..n).map(|_| rng.random_range(-1.0..1.0)).collect()
 }
 
-/// All labellings with clusters of `n / k` rows that go on from `labels`; clusters are numbered as they appear.
+/// All labellings with clusters of `n / k` rows that continue `labels`; clusters are numbered in order of appearance.
 fn fair(n: usize, k: usize, labels: &mut Vec<u32>, found: &mut Vec<Vec<u32>>) {
     if labels.len() == n {
         return found.push(labels.clone());
@@ -98,7 +98,7 @@ impl Case {
     }
 }
 
-/// Mean R_α(σ) by the plain formula, and nothing clever.
+/// Mean R_α(σ) by the plain formula.
 fn mean_entropy(points: Points<'_>, classifier: &Classifier, alpha: f64) -> f64 {
     let entropy = |row: &[f64]| {
         let mut log_sigma = vec![0.0; classifier.k()];
@@ -116,8 +116,8 @@ fn the_direction_turns_to_the_widest_fair_clustering_for_every_order() {
             let steps = case.follow(alpha, Allowed::Sizes(&case.bounds));
             let angle = |i: usize| steps[i].angle.unwrap();
             assert!(angle(19) < 1e-3, "{n} {k} {seed} {alpha}: {}", angle(19));
-            // Until losses reach e^-100 the rows that hold the margin may still change, and the direction with them; where
-            // two rows alone hold it, the angle is rounding soon after.
+            // Until losses reach e^-100, the rows that determine the margin may still change, and the direction with
+            // them. Where only two rows determine it, the angle is mere rounding soon after.
             for i in (1..20).filter(|&i| steps[i - 1].log_loss < -100.0) {
                 assert!(angle(i) < angle(i - 1).max(1e-7), "{n} {k} {seed} {alpha}: step {i}, {}", angle(i));
                 assert!(angle(i) < 1e-2);
@@ -189,8 +189,8 @@ fn order_zero_goes_nowhere() {
 fn without_the_norm_every_separating_direction_is_as_good() {
     for (n, k) in SHAPES {
         let case = Case::new(n, k, 0);
-        // The widest classifier, one beside it and one of another labelling: the loss falls to nothing along each, so
-        // that no direction is its minimum.
+        // The widest classifier, one near it, and one of another labelling: the loss falls to zero along each, so no
+        // direction is the minimum.
         for direction in [&case.widest().classifier, &case.start, &case.all[1].1.classifier] {
             let grow = |by: f64, values: &[f64]| values.iter().map(|v| by * v).collect();
             let at = |lead: f64, alpha: f64| {
@@ -208,7 +208,7 @@ fn without_the_norm_every_separating_direction_is_as_good() {
     }
 }
 
-/// The minimum of γ‖W‖² + a self-labelling loss, from a classifier.
+/// The minimum of γ‖W‖² + a self-labelling loss, starting from a classifier.
 fn self_labelled(points: Points<'_>, loss: &SelfLabelled, gamma: f64, start: &Classifier) -> Classifier {
     let (k, m) = (start.k(), start.m());
     let mut v: Vec<f64> = start.weights.iter().chain(&start.biases).copied().collect();
@@ -235,8 +235,8 @@ fn self_labelled(points: Points<'_>, loss: &SelfLabelled, gamma: f64, start: &Cl
     Classifier::new(v[..k * m].to_vec(), v[k * m..].to_vec(), m).unwrap()
 }
 
-/// The paper's conjecture, as found: a self-labelling loss takes the same way as the decisiveness that is left of it when
-/// the best labels are put in, Shannon's for reverse cross-entropy and that of order 2 for its labels.
+/// The paper's conjecture, as observed: a self-labelling loss follows the path of the decisiveness that remains of it
+/// with the best labels: Shannon's for reverse cross-entropy, and Rényi's of order 2 for the labels of that order.
 #[test]
 fn self_labelling_losses_follow_the_path_of_their_decisiveness() {
     for ((n, k), seed) in SHAPES.into_iter().flat_map(|shape| (0..2).map(move |seed| (shape, seed))) {

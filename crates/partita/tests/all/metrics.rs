@@ -1,4 +1,4 @@
-//! Metrics against scikit-learn: values made by `tests/golden/metrics.py`.
+//! Metrics, compared with scikit-learn's values made by `tests/golden/metrics.py`.
 #![allow(clippy::unwrap_used)] // clippy.toml allows it in tests, but not in their helper functions
 
 use ndarray::ArrayView2;

@@ -1,4 +1,4 @@
-//! Rivals against scikit-learn's, from the same starts.
+//! The rivals, compared with scikit-learn's from the same starts.
 
 use partita::rivals::Table;
 use partita::rivals::gmm::{Covariance, GaussianMixture, Mixture};

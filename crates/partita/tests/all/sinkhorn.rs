@@ -1,4 +1,4 @@
-//! Sinkhorn labels against an optimal transport library's.
+//! Sinkhorn labels, compared with those of an optimal transport library.
 
 use partita::objective::Batch;
 use partita::pseudo::{Problem, PseudoLabels, Sinkhorn, Workspace};

@@ -1,4 +1,4 @@
-//! Training as state: kept, resumed, split and joined to the same bits; and progress that grows once.
+//! Training as state: saved, resumed, split and joined with the same bits; and progress that never goes back.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -17,7 +17,7 @@ fn rows(n: usize) -> Array2<f32> {
     Array2::from_shape_fn((n, 5), |(i, j)| if i % 4 == j { 3.0 } else { 0.0 } + rng.random::<f32>())
 }
 
-/// Options whose training differs in kind.
+/// Options that lead to different kinds of training.
 fn kinds() -> Vec<Params> {
     let base = Params { restarts: 2, epochs: Some(6), batch: Some(64), ..Params::new(4) };
     let polished = Params { polish: 3, optimiser: Optimiser::Adam, ..base.clone() };
@@ -50,7 +50,7 @@ fn a_fit_resumed_at_any_step_ends_in_the_same_bits() {
         let mut step = 0;
         while fitting.advance().unwrap() {
             step += 1;
-            // Often enough to hit every stage and the middle of epochs, through the form that files have.
+            // Often enough to hit every stage and the middle of epochs; the state goes through its file format.
             if step % 7 == 3 {
                 let kept = serde_json::to_string(fitting.state()).unwrap();
                 let state: FitState = serde_json::from_str(&kept).unwrap();
@@ -109,13 +109,13 @@ fn gradients_can_be_found_apart_from_the_step() {
     let gradient = trainer.gradient(&mut state, &(0..200).collect::<Vec<_>>()).unwrap().clone();
     assert_eq!(state, before);
     assert_eq!((gradient.weight.len(), gradient.bias.len(), gradient.losses.len()), (3 * 4 * 5, 3 * 4, 3));
-    // The first batch holds all rows, so that its loss is that of these.
+    // The first batch holds all rows, so its loss must be the same.
     trainer.advance(&mut state).unwrap();
     let least = gradient.losses.iter().copied().fold(f64::INFINITY, f64::min);
     assert!((state.loss().unwrap() - least).abs() < 1e-5, "{:?} {least}", state.loss());
 }
 
-/// Keeps all that it is told.
+/// Records everything that it is told.
 #[derive(Default)]
 struct Log(Mutex<Vec<f64>>);
 

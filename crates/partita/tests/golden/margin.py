@@ -16,7 +16,7 @@ rng = np.random.default_rng(0)
 
 
 def separable(n, m, k, gap):
-    """Rows labelled by a random classifier, without those too near to a boundary."""
+    """Rows labelled by a random classifier; rows too near to a boundary are left out."""
     w, b = rng.normal(size=(k, m)), 0.3 * rng.normal(size=k)
     x = rng.normal(size=(20 * n, m)).round(4) + 3.0
     z = (x - 3.0) @ w.T + b

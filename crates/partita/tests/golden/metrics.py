@@ -35,7 +35,7 @@ def labeling(name, truth, predicted):
 
 
 def noisy(n, classes, clusters, wrong):
-    """Labels that agree up to names, but for a share of random ones."""
+    """Labels that agree up to renaming, except for a share of random ones."""
     truth = rng.integers(0, classes, n)
     predicted = (truth * 7 + 3) % clusters
     random = rng.random(n) < wrong

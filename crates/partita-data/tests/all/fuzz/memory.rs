@@ -48,7 +48,7 @@ pub fn largest() -> usize {
     LARGEST.get()
 }
 
-/// Start anew.
+/// Reset the record.
 pub fn forget_largest() {
     LARGEST.set(0);
 }

@@ -27,7 +27,7 @@ fn golden(names: &[&str]) -> Vec<Vec<u8>> {
     names.iter().map(|name| std::fs::read(directory.join(name)).unwrap()).collect()
 }
 
-/// Everything that a program would do with a file it was given.
+/// Everything that a program would do with a given file.
 fn use_file(path: &Path) {
     let options = OpenOptions { memory: 1 << 20, ..Default::default() };
     if let Ok(features) = open(path, &options) {
@@ -51,7 +51,7 @@ fn fuzz(extension: &str, names: &[&str]) {
     let first = setting("PARTITA_FUZZ_SEED", 0);
     for case in first..first + setting("PARTITA_FUZZ_CASES", 2_000) {
         let bytes = Mutator::new(case).file(&seeds);
-        // A new name each time: some file systems wait for the disk when a file is written over.
+        // A new name each time: some file systems wait for the disk when a file is overwritten.
         let path = directory.path().join(format!("{case}.{extension}"));
         std::fs::write(&path, &bytes).unwrap();
         memory::forget_largest();

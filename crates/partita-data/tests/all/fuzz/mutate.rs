@@ -21,7 +21,7 @@ const EXTREMES: [u64; 10] = [
     u64::MAX,
     0x4000_0000_0000_0001,
 ];
-/// Words that mean something to one of the parsers.
+/// Words with a meaning for one of the parsers.
 const WORDS: [&[u8]; 19] = [
     b"\n",
     b"\"",
@@ -52,7 +52,7 @@ impl Mutator<()> {
 }
 
 impl<R: Rng> Mutator<R> {
-    /// A hostile file: mostly a valid one with a few changes, sometimes noise behind a valid beginning.
+    /// A hostile file: mostly a valid one with a few changes, sometimes noise after a valid beginning.
     pub fn file(&mut self, seeds: &[Vec<u8>]) -> Vec<u8> {
         let mut bytes = seeds[self.below(seeds.len())].clone();
         if self.below(20) == 0 {
@@ -108,7 +108,7 @@ impl<R: Rng> Mutator<R> {
         }
     }
 
-    /// Put an extreme number over 1, 2, 4 or 8 bytes, in either byte order.
+    /// Overwrite 1, 2, 4 or 8 bytes with an extreme number, in either byte order.
     fn overwrite(&mut self, bytes: &mut [u8], at: usize) {
         let value = EXTREMES[self.below(EXTREMES.len())];
         let width = 1 << self.below(4);
@@ -120,7 +120,7 @@ impl<R: Rng> Mutator<R> {
         }
     }
 
-    /// Put a word before a place or over it.
+    /// Insert a word at a place, or overwrite the bytes there with it.
     fn insert(&mut self, bytes: &mut Vec<u8>, at: usize) {
         let word = WORDS[self.below(WORDS.len())];
         let end = if self.below(2) == 0 { at } else { (at + 1 + self.below(word.len())).min(bytes.len()) };
