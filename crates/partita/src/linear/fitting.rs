@@ -10,7 +10,7 @@ use super::score::Score;
 use super::sizes::{Estimate, Range};
 use super::source::Source;
 use super::state::{Stage, TrainState};
-use super::trainer::Trainer;
+use super::trainer::{Trainer, sample};
 use crate::error::{Error, Result};
 use crate::metrics;
 use crate::prepare::Prepared;
@@ -80,16 +80,13 @@ impl<'a> Fitting<'a> {
     /// If the rows, what is known about them or an option cannot be used.
     pub fn new(input: &'a Input<'a>, prepared: &'a Prepared, params: &Params) -> Result<Self> {
         let (plan, source) = checked(input, prepared, params)?;
-        let mut trainer = Trainer::new(plan.clone(), source, None)?;
         let estimate = match params.prior {
             Prior::Estimated { least, most } => {
-                Some(Estimate::begin(&plan, Range { least, most }, trainer.sample()))
+                Some(Estimate::begin(&plan, Range { least, most }, &sample(&plan, &source)?))
             }
             _ => None,
         };
-        if let Some(estimate) = &estimate {
-            trainer = Trainer::new(estimate.plan(&plan), source, None)?;
-        }
+        let trainer = trainer(&plan, estimate.as_ref(), source)?;
         let train = trainer.begin()?;
         let state = FitState { estimate, prior: plan.checked.prior.clone(), train };
         Ok(Self { plan, source, trainer, state, began: Instant::now() })
@@ -114,10 +111,7 @@ impl<'a> Fitting<'a> {
             });
         }
         plan.checked.prior.clone_from(&state.prior);
-        let trainer = match &state.estimate {
-            Some(estimate) => Trainer::new(estimate.plan(&plan), source, estimate.start().cloned())?,
-            None => Trainer::new(plan.clone(), source, None)?,
-        };
+        let trainer = trainer(&plan, state.estimate.as_ref(), source)?;
         Ok(Self { plan, source, trainer, state, began: Instant::now() })
     }
 
@@ -145,12 +139,7 @@ impl<'a> Fitting<'a> {
             self.plan.checked.prior.clone_from(&prior);
             (self.state.estimate, self.state.prior) = (None, prior);
         }
-        self.trainer = match &self.state.estimate {
-            Some(estimate) => {
-                Trainer::new(estimate.plan(&self.plan), self.source, estimate.start().cloned())?
-            }
-            None => Trainer::new(self.plan.clone(), self.source, None)?,
-        };
+        self.trainer = trainer(&self.plan, self.state.estimate.as_ref(), self.source)?;
         self.state.train = self.trainer.begin()?;
         Ok(())
     }
@@ -261,6 +250,14 @@ impl<'a> Fitting<'a> {
             advice: None,
             seconds: 0.0,
         })
+    }
+}
+
+/// The trainer of what is next: of a round of the estimation, while it goes on, or of the fit.
+fn trainer<'a>(plan: &Plan, estimate: Option<&Estimate>, source: Source<'a>) -> Result<Trainer<'a>> {
+    match estimate {
+        Some(estimate) => Trainer::new(estimate.plan(plan), source, estimate.start().cloned()),
+        None => Trainer::new(plan.clone(), source, None),
     }
 }
 

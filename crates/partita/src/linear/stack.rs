@@ -53,10 +53,34 @@ pub struct Gradient {
     pub losses: Vec<f64>,
 }
 
+impl Gradient {
+    fn resize(&mut self, stack: &Stack) {
+        self.weight.resize(stack.weight.len(), 0.0);
+        self.bias.resize(stack.bias.len(), 0.0);
+        self.losses.resize(stack.len(), 0.0);
+    }
+
+    /// Weights, biases and losses of each group of restarts.
+    fn groups(
+        &mut self,
+        k: usize,
+        m: usize,
+    ) -> impl IndexedParallelIterator<Item = (&mut [f32], &mut [f32], &mut [f64])> {
+        let slopes = self.weight.par_chunks_mut(GROUP * k * m).zip(self.bias.par_chunks_mut(GROUP * k));
+        slopes.zip(self.losses.par_chunks_mut(GROUP)).map(|((g, slope), losses)| (g, slope, losses))
+    }
+}
+
 /// Buffers of the training loop, used again in every step.
 #[derive(Debug, Default)]
 pub struct Buffers {
     groups: Vec<GroupBuffers>,
+}
+
+impl Buffers {
+    fn resize(&mut self, stack: &Stack) {
+        self.groups.resize_with(stack.len().div_ceil(GROUP), GroupBuffers::default);
+    }
 }
 
 /// Buffers of one group of restarts.
@@ -139,36 +163,70 @@ impl Stack {
         out: &mut Gradient,
     ) {
         let (k, m) = (self.k, self.m);
-        out.weight.resize(self.weight.len(), 0.0);
-        out.bias.resize(self.bias.len(), 0.0);
-        out.losses.resize(self.len(), 0.0);
-        buffers.groups.resize_with(self.len().div_ceil(GROUP), GroupBuffers::default);
+        out.resize(self);
+        buffers.resize(self);
         let values = self.weight.par_chunks(GROUP * k * m).zip(self.bias.par_chunks(GROUP * k));
         let starts = self.restarts.par_chunks(GROUP).zip(self.sees_known.par_chunks(GROUP));
-        let slopes = out.weight.par_chunks_mut(GROUP * k * m).zip(out.bias.par_chunks_mut(GROUP * k));
-        let outs = slopes.zip(out.losses.par_chunks_mut(GROUP)).zip(&mut buffers.groups);
-        values.zip(starts).zip(outs).for_each(
-            |(((weight, bias), starts), (((g, slope), losses), buffers))| {
-                Group { weight, bias, starts, k, m }.gradient(batch, labelling, buffers, (g, slope, losses));
-            },
-        );
+        let outs = out.groups(k, m).zip(&mut buffers.groups);
+        values.zip(starts).zip(outs).for_each(|(((weight, bias), starts), (out, buffers))| {
+            Group { weight, bias, starts, k, m }.gradient(batch, labelling, buffers, out);
+        });
     }
 
     /// Move all restarts against their gradients and towards a smaller norm.
     pub fn apply(&mut self, gradient: &Gradient, optimiser: Optimiser, pace: Pace) {
         let (k, m) = (self.k, self.m);
-        let values = self.weight.par_chunks_mut(k * m).zip(self.bias.par_chunks_mut(k));
-        let slopes = gradient.weight.par_chunks(k * m).zip(gradient.bias.par_chunks(k));
-        values.zip(&mut self.memory).zip(slopes).with_min_len(GROUP).for_each(
-            |(((weight, bias), memory), (g, slope))| {
-                let clusters = weight.chunks_mut(CLUSTERS * m).zip(g.chunks(CLUSTERS * m));
-                for ((weight, g), memory) in clusters.zip(&mut memory.weight) {
-                    optimiser.update(weight, g, memory, pace);
-                }
-                let pace = Pace { rate: pace.rate * BIAS_PACE, decay: 0.0, ..pace };
-                optimiser.update(bias, slope, &mut memory.bias, pace);
+        let values = self.weight.par_chunks_mut(GROUP * k * m).zip(self.bias.par_chunks_mut(GROUP * k));
+        let slopes = gradient.weight.par_chunks(GROUP * k * m).zip(gradient.bias.par_chunks(GROUP * k));
+        values.zip(self.memory.par_chunks_mut(GROUP)).zip(slopes).for_each(|((values, memory), slopes)| {
+            update(values, memory, slopes, (k, m), optimiser, pace);
+        });
+    }
+
+    /// [`Stack::gradient`] and [`Stack::apply`] group by group, while the gradients of a group are still in cache.
+    pub fn descend(
+        &mut self,
+        batch: &RowBatch,
+        labelling: (&Labelling, &[Vec<f32>]),
+        buffers: &mut Buffers,
+        out: &mut Gradient,
+        (optimiser, pace): (Optimiser, Pace),
+    ) {
+        let (k, m) = (self.k, self.m);
+        out.resize(self);
+        buffers.resize(self);
+        let values = self.weight.par_chunks_mut(GROUP * k * m).zip(self.bias.par_chunks_mut(GROUP * k));
+        let values = values.zip(self.memory.par_chunks_mut(GROUP));
+        let starts = self.restarts.par_chunks(GROUP).zip(self.sees_known.par_chunks(GROUP));
+        let outs = out.groups(k, m).zip(&mut buffers.groups);
+        values.zip(starts).zip(outs).for_each(
+            |((((weight, bias), memory), starts), ((g, slope, losses), buffers))| {
+                let group = Group { weight, bias, starts, k, m };
+                group.gradient(batch, labelling, buffers, (&mut *g, &mut *slope, losses));
+                update((weight, bias), memory, (g, slope), (k, m), optimiser, pace);
             },
         );
+    }
+}
+
+/// Move some restarts against their gradients.
+fn update(
+    (weight, bias): (&mut [f32], &mut [f32]),
+    memory: &mut [HeadMemory],
+    (g, slope): (&[f32], &[f32]),
+    (k, m): (usize, usize),
+    optimiser: Optimiser,
+    pace: Pace,
+) {
+    let values = weight.chunks_mut(k * m).zip(bias.chunks_mut(k));
+    let slopes = g.chunks(k * m).zip(slope.chunks(k));
+    for (((weight, bias), memory), (g, slope)) in values.zip(memory).zip(slopes) {
+        let clusters = weight.chunks_mut(CLUSTERS * m).zip(g.chunks(CLUSTERS * m));
+        for ((weight, g), memory) in clusters.zip(&mut memory.weight) {
+            optimiser.update(weight, g, memory, pace);
+        }
+        let pace = Pace { rate: pace.rate * BIAS_PACE, decay: 0.0, ..pace };
+        optimiser.update(bias, slope, &mut memory.bias, pace);
     }
 }
 

@@ -201,11 +201,48 @@ impl<'a> Trainer<'a> {
         }
         let n = self.source.n();
         self.order.rows(epoch, b * n / batches..(b + 1) * n / batches, &mut self.batch.rows);
-        self.find_gradient(state)?;
-        self.apply(state, stretch);
+        self.source.gather(&mut self.batch)?;
+        let labelling = (&self.labelling.1, &*state.labels);
+        let follow = (self.plan.params.optimiser, pace(state, stretch));
+        state.stack.descend(&self.batch, labelling, &mut self.buffers, &mut self.gradient, follow);
+        self.count(state, stretch);
+        Ok(())
+    }
+
+    /// Gradients of all restarts on these rows, without the norm. [`Trainer::advance`] finds and follows them itself; this is for those
+    /// who gather them from several places and then [apply](Trainer::apply) their sum.
+    ///
+    /// # Errors
+    /// If the rows cannot be read.
+    pub fn gradient(&mut self, state: &mut TrainState, rows: &[usize]) -> Result<&Gradient> {
+        self.label(state, self.stretch(state.stage), false)?;
+        self.batch.rows.clear();
+        self.batch.rows.extend_from_slice(rows);
+        self.source.gather(&mut self.batch)?;
+        let labelling = (&self.labelling.1, &*state.labels);
+        state.stack.gradient(&self.batch, labelling, &mut self.buffers, &mut self.gradient);
+        Ok(&self.gradient)
+    }
+
+    /// Follow gradients by the pace of the step that is next, as [`Trainer::advance`] follows those of its own batch.
+    ///
+    /// # Panics
+    /// If the gradients are those of other restarts.
+    pub fn apply(&mut self, state: &mut TrainState, gradient: &Gradient) {
+        let stretch = self.stretch(state.stage);
+        state.stack.apply(gradient, self.plan.params.optimiser, pace(state, stretch));
+        self.gradient.losses.clone_from(&gradient.losses);
+        self.count(state, stretch);
+    }
+
+    /// After the update of a step: its losses, and the end of the epoch and of the stage.
+    fn count(&mut self, state: &mut TrainState, stretch: Stretch) {
+        let batches = self.source.n().div_ceil(stretch.batch);
+        let b = state.step % batches;
         let losses = &self.gradient.losses;
         state.loss = losses.iter().copied().reduce(f64::min);
         state.sums.iter_mut().zip(losses).for_each(|(s, l)| *s += l);
+        (0..state.stack.len()).for_each(|at| state.history(at).iterations += 1);
         state.step += 1;
         if b + 1 == batches || state.step == stretch.steps {
             for at in 0..state.stack.len() {
@@ -216,35 +253,6 @@ impl<'a> Trainer<'a> {
         if state.stage == Stage::Refine && state.step == stretch.steps {
             self.end(state);
         }
-        Ok(())
-    }
-
-    /// Gradients of all restarts on these rows, without the norm. [`Trainer::advance`] finds and follows them itself; this is for those
-    /// who gather them from several places.
-    ///
-    /// # Errors
-    /// If the rows cannot be read.
-    pub fn gradient(&mut self, state: &mut TrainState, rows: &[usize]) -> Result<&Gradient> {
-        self.label(state, self.stretch(state.stage), false)?;
-        self.batch.rows.clear();
-        self.batch.rows.extend_from_slice(rows);
-        self.find_gradient(state)?;
-        Ok(&self.gradient)
-    }
-
-    fn find_gradient(&mut self, state: &TrainState) -> Result<()> {
-        self.source.gather(&mut self.batch)?;
-        let labelling = (&self.labelling.1, &*state.labels);
-        state.stack.gradient(&self.batch, labelling, &mut self.buffers, &mut self.gradient);
-        Ok(())
-    }
-
-    /// Follow the gradients found last by the pace of this step.
-    fn apply(&mut self, state: &mut TrainState, stretch: Stretch) {
-        let (rate, gamma) = stretch.schedule.at(state.step as f64 / stretch.steps as f64);
-        let pace = Pace { rate: rate as f32, decay: 2.0 * gamma as f32, step: state.step as u32 + 1 };
-        state.stack.apply(&self.gradient, self.plan.params.optimiser, pace);
-        (0..state.stack.len()).for_each(|at| state.history(at).iterations += 1);
     }
 
     /// Make ready how labels are found in this stage; those that hold for an epoch are computed again at its first batch.
@@ -378,8 +386,14 @@ impl<'a> Trainer<'a> {
     }
 }
 
+/// Learning rate and norm weight of the step that is next.
+fn pace(state: &TrainState, stretch: Stretch) -> Pace {
+    let (rate, gamma) = stretch.schedule.at(state.step as f64 / stretch.steps as f64);
+    Pace { rate: rate as f32, decay: 2.0 * gamma as f32, step: state.step as u32 + 1 }
+}
+
 /// The rows on which restarts are judged.
-fn sample(plan: &Plan, source: &Source<'_>) -> Result<RowBatch> {
+pub(super) fn sample(plan: &Plan, source: &Source<'_>) -> Result<RowBatch> {
     let n = source.n();
     let rows = if n <= JUDGED_ROWS {
         (0..n).collect()

@@ -113,6 +113,14 @@ fn gradients_can_be_found_apart_from_the_step() {
     trainer.advance(&mut state).unwrap();
     let least = gradient.losses.iter().copied().fold(f64::INFINITY, f64::min);
     assert!((state.loss().unwrap() - least).abs() < 1e-5, "{:?} {least}", state.loss());
+    // Found and applied apart, it is the same step up to the order of the rows.
+    let mut apart = before;
+    trainer.apply(&mut apart, &gradient);
+    assert_eq!((apart.step(), apart.loss()), (1, Some(least)));
+    for place in 0..3 {
+        let (a, b) = (apart.head(place), state.head(place));
+        a.weight.iter().zip(&b.weight).for_each(|(a, b)| assert!((a - b).abs() < 1e-3, "{a} {b}"));
+    }
 }
 
 /// Records everything that it is told.
