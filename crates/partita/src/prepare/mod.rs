@@ -1,5 +1,6 @@
 //! Preparing features: what is done to every row before training, and how the model takes it back.
 
+mod lift;
 mod preparation;
 mod prepared;
 mod reduce;
@@ -9,6 +10,7 @@ mod survey;
 mod tests;
 mod view;
 
+pub use lift::{GraphLift, Landmarks, Lift, LiftKind, Lifted};
 pub use preparation::{Preparation, Prepare};
 pub use prepared::{Preparations, Prepared, Recipe};
 pub use reduce::{Dims, Reduction, WIDE};

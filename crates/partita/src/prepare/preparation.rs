@@ -170,6 +170,17 @@ impl Preparation {
         self.reduction.as_ref().map_or(self.m(), Reduction::d)
     }
 
+    /// Whether all parts fit together and all numbers are finite. A reduction is not looked at.
+    pub fn is_sound(&self) -> bool {
+        let width: usize = self.views.iter().map(|view| view.width).sum();
+        let centres = self.views.iter().all(|view| view.centre.is_empty() || view.centre.len() == view.width);
+        let numbers = self.views.iter().map(|view| &view.centre).chain([&self.mean, &self.scale]);
+        width > 0
+            && centres
+            && (self.mean.len(), self.scale.len()) == (width, width)
+            && numbers.flatten().all(|v| v.is_finite())
+    }
+
     /// All rows of `data`, prepared.
     pub fn load(&self, data: &dyn Rows) -> Result<Vec<f32>> {
         let (m, d) = (self.m(), self.d());

@@ -1,0 +1,91 @@
+//! Rows that stand for all: the nearest of them to any row, by plain distances.
+
+use serde::{Deserialize, Serialize};
+
+/// Rows `[n, m]` kept feature by feature, so that distances to all of them are found side by side.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Landmarks {
+    m: usize,
+    /// `[m, n]`.
+    columns: Vec<f32>,
+}
+
+impl Landmarks {
+    /// These rows `[n, m]`.
+    pub fn new(rows: &[f32], m: usize) -> Self {
+        let n = rows.len() / m;
+        Self { m, columns: (0..m).flat_map(|j| (0..n).map(move |i| rows[i * m + j])).collect() }
+    }
+
+    /// From the values feature by feature, `[m, n]`.
+    pub fn from_columns(columns: Vec<f32>, m: usize) -> Self {
+        Self { m, columns }
+    }
+
+    /// The values feature by feature, `[m, n]`.
+    pub fn columns(&self) -> &[f32] {
+        &self.columns
+    }
+
+    /// Number of rows.
+    pub fn n(&self) -> usize {
+        self.columns.len() / self.m.max(1)
+    }
+
+    /// Features of a row.
+    pub fn m(&self) -> usize {
+        self.m
+    }
+
+    /// One of the rows.
+    pub fn row(&self, i: usize) -> Vec<f32> {
+        self.columns.chunks_exact(self.n()).map(|column| column[i]).collect()
+    }
+
+    /// Squared distances of `x` to all rows.
+    pub fn distances(&self, x: &[f32], out: &mut Vec<f32>) {
+        out.clear();
+        out.resize(self.n(), 0.0);
+        for (column, &x) in self.columns.chunks_exact(self.n()).zip(x) {
+            out.iter_mut().zip(column).for_each(|(d, &z)| *d += (x - z) * (x - z));
+        }
+    }
+
+    /// The `count` nearest rows to `x` with their squared distances, the nearest first; of equals, the first.
+    pub fn nearest(&self, x: &[f32], count: usize, distances: &mut Vec<f32>) -> Vec<(f32, u32)> {
+        self.distances(x, distances);
+        let mut all: Vec<(f32, u32)> = distances.iter().copied().zip(0..).collect();
+        let count = count.min(all.len());
+        let order = |a: &(f32, u32), b: &(f32, u32)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
+        if count < all.len() {
+            all.select_nth_unstable_by(count, order);
+            all.truncate(count);
+        }
+        all.sort_unstable_by(order);
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::{Stream, stream};
+    use rand::RngExt;
+
+    #[test]
+    fn the_nearest_are_those_of_a_full_sort() {
+        let (n, m) = (300, 3);
+        let mut rng = stream(1, Stream::Synthetic, 0);
+        let rows: Vec<f32> = (0..n * m).map(|_| rng.random::<f32>()).collect();
+        let landmarks = Landmarks::new(&rows, m);
+        for x in rows.chunks_exact(m).step_by(17) {
+            let mut all: Vec<f32> =
+                rows.chunks_exact(m).map(|z| z.iter().zip(x).map(|(z, x)| (x - z) * (x - z)).sum()).collect();
+            all.sort_by(f32::total_cmp);
+            let found = landmarks.nearest(x, 9, &mut Vec::new());
+            found.iter().zip(&all).for_each(|(found, d)| assert_eq!(found.0, *d));
+            assert_eq!(landmarks.row(found[0].1 as usize), x);
+        }
+        assert_eq!(landmarks.nearest(&rows[..m], 1000, &mut Vec::new()).len(), n);
+    }
+}

@@ -1,0 +1,123 @@
+//! Lifts: feature maps before the softmax, for clusters that no planes part.
+
+mod graph;
+mod landmarks;
+mod spectrum;
+
+pub use graph::GraphLift;
+pub use landmarks::Landmarks;
+
+use crate::error::Result;
+use crate::rows::{Csr, Rows};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// Rows lifted by one thread at a time.
+const PIECE: usize = 16;
+
+/// The feature map before the softmax.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LiftKind {
+    /// None: clusters are parted by planes.
+    #[default]
+    None,
+    /// Where a row lies in the graph of nearest neighbours: clusters are parted where rows are sparse, whatever their shapes.
+    Graph,
+}
+
+/// A feature map fitted to rows. It takes raw rows and stays with the model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Lift {
+    /// See [`LiftKind::Graph`].
+    Graph(GraphLift),
+}
+
+impl Lift {
+    /// Number of raw features.
+    pub fn m(&self) -> usize {
+        match self {
+            Self::Graph(graph) => graph.m(),
+        }
+    }
+
+    /// Number of features after the lift.
+    pub fn d(&self) -> usize {
+        match self {
+            Self::Graph(graph) => graph.d(),
+        }
+    }
+
+    /// Features of each file that it was fitted to.
+    pub fn widths(&self) -> Vec<usize> {
+        match self {
+            Self::Graph(graph) => graph.widths(),
+        }
+    }
+
+    /// Whether all parts fit together and all numbers are finite.
+    pub fn is_sound(&self) -> bool {
+        match self {
+            Self::Graph(graph) => graph.is_sound(),
+        }
+    }
+
+    /// Lift a block of raw rows `[n, m]`, which is overwritten, into `out` `[n, d]`.
+    pub fn apply(&self, block: &mut [f32], out: &mut [f32]) {
+        match self {
+            Self::Graph(graph) => graph.apply(block, out),
+        }
+    }
+}
+
+/// Rows seen through a lift.
+pub struct Lifted<'a> {
+    rows: &'a dyn Rows,
+    lift: &'a Lift,
+}
+
+impl<'a> Lifted<'a> {
+    /// These rows, lifted as they are read.
+    pub fn new(rows: &'a dyn Rows, lift: &'a Lift) -> Self {
+        Self { rows, lift }
+    }
+
+    /// Lift raw rows, on all threads if there are many.
+    fn lift(&self, raw: &mut [f32], out: &mut [f32]) {
+        let pieces = raw.par_chunks_mut(PIECE * self.lift.m()).zip(out.par_chunks_mut(PIECE * self.lift.d()));
+        pieces.for_each(|(raw, out)| self.lift.apply(raw, out));
+    }
+}
+
+impl Rows for Lifted<'_> {
+    fn n(&self) -> usize {
+        self.rows.n()
+    }
+
+    fn m(&self) -> usize {
+        self.lift.d()
+    }
+
+    fn read(&self, start: usize, out: &mut [f32]) -> Result<()> {
+        let mut raw = vec![0.0; out.len() / self.m() * self.rows.m()];
+        self.rows.read(start, &mut raw)?;
+        self.lift(&mut raw, out);
+        Ok(())
+    }
+
+    fn gather(&self, rows: &[usize], out: &mut [f32]) -> Result<()> {
+        let mut raw = vec![0.0; rows.len() * self.rows.m()];
+        self.rows.gather(rows, &mut raw)?;
+        self.lift(&mut raw, out);
+        Ok(())
+    }
+
+    fn release(&self) {
+        self.rows.release();
+    }
+
+    fn sparse(&self) -> Option<&Csr<'_>> {
+        None
+    }
+}
