@@ -54,6 +54,9 @@ class EntropyClustering(Clusterer):
     prepare : str, default="auto"
         What is done to rows first: ``"auto"``, ``"none"``, ``"centre"``, ``"standardise"``, ``"l2"``, ``"sphere"`` or
         ``"floor"``. All that is affine is folded back into the model.
+    lift : {"none", "graph"}, default="none"
+        A feature map before the softmax. ``"graph"`` maps rows to where they lie in the graph of nearest neighbours, so that clusters may have any
+        shape; mostly used with ``prior="auto"``. ``coef_`` and ``intercept_`` are then for lifted rows.
     dims : int, "auto" or "full", default="auto"
         Dimensions to train on: at most 128 principal components, all features, or how many.
     init : {"auto", "random", "k-means++", "kmeans"}, default="auto"
@@ -150,6 +153,7 @@ class EntropyClustering(Clusterer):
         "lam": [None, _NOT_NEGATIVE],
         "gamma": [None, _NOT_NEGATIVE],
         "prior": [None, StrOptions({"auto"}), "array-like"],
+        "lift": [StrOptions({"none", "graph"})],
         "balance": [None, StrOptions({"exact"})],
         "min_size": [None, _SIZE],
         "max_size": [None, _SIZE],
@@ -181,6 +185,7 @@ class EntropyClustering(Clusterer):
         min_size: float | None = None,
         max_size: float | None = None,
         prepare: str = "auto",
+        lift: str = "none",
         dims: int | str = "auto",
         init: str = "auto",
         n_init: int = 8,
@@ -209,6 +214,7 @@ class EntropyClustering(Clusterer):
         self.min_size = min_size
         self.max_size = max_size
         self.prepare = prepare
+        self.lift = lift
         self.dims = dims
         self.init = init
         self.n_init = n_init
@@ -461,12 +467,12 @@ class EntropyClustering(Clusterer):
         ``prior="auto"`` now.
         """
         model = _native.LinearModel.load(os.fspath(path))
-        widths = [width for width, _, _ in model.views()]
+        widths = model.widths()
         given = arguments(json.loads(model.spec()))
         loaded = cls._with(given | {"groups": widths if len(widths) > 1 else None})
         loaded._model = model
         loaded._take_model()
-        loaded.n_features_in_ = loaded.coef_.shape[1]
+        loaded.n_features_in_ = sum(widths)
         loaded.classes_ = np.arange(loaded.n_clusters)
         return loaded
 

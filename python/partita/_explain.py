@@ -87,8 +87,12 @@ def explain(model: Any, x: Any, row: int | None, top: int, feature_names: Any) -
     if row is not None:
         return _explain_row(model, x, row, top, names)
     labels = model._model.predict(native(x), model._threads())
-    weight = model.coef_.astype(np.float64)
-    weight -= weight.mean(axis=0)
+    if model._model.is_lifted():
+        # The weights are not for features: how far a cluster is off counts, in standard deviations.
+        weight = np.broadcast_to(1.0 / np.maximum(_raw_spread(x), np.finfo(float).tiny), (model.n_clusters, x.shape[1]))
+    else:
+        weight = model.coef_.astype(np.float64)
+        weight -= weight.mean(axis=0)
     means, sizes = _cluster_means(model, x, labels)
     above = means - (model._model.average() if model.normalises_ else _raw_average(x))
     # That a word is missing speaks for most clusters and defines none.
@@ -119,11 +123,17 @@ def _raw_average(x: Any) -> Any:
     return np.asarray(x.mean(axis=0, dtype=np.float64)).ravel()
 
 
+def _raw_spread(x: Any) -> Any:
+    if sp.issparse(x):
+        return np.sqrt(np.maximum(np.asarray(x.multiply(x).mean(axis=0)).ravel() - _raw_average(x) ** 2, 0.0))
+    return np.asarray(x.std(axis=0, dtype=np.float64)).ravel()
+
+
 def _cluster_means(model: Any, x: Any, labels: Any) -> tuple[Any, Any]:
     """Mean row of each cluster after the views, by products that leave sparse rows sparse."""
-    n, k = x.shape[0], model.coef_.shape[0]
+    n, k = x.shape[0], model.n_clusters
     sizes = np.bincount(labels, minlength=k)
-    means = np.zeros(model.coef_.shape)
+    means = np.zeros((k, x.shape[1]))
     start = 0
     # Without norms the centre is part of the intercept already.
     views = model._model.views() if model.normalises_ else [(x.shape[1], None, False)]

@@ -72,6 +72,8 @@ class MaxMarginClustering(EntropyClustering):
     def _with(cls, given: dict[str, Any]) -> MaxMarginClustering:
         if given["loss"] != "hinge":
             raise ValueError(f"this model has the loss {given['loss']!r}, not 'hinge'; read it with EntropyClustering.load")
+        if given["lift"] != "none":
+            raise ValueError(f"this model has the lift {given['lift']!r}; read it with EntropyClustering.load")
         if given["groups"] is not None:
             raise ValueError(f"this model has the groups of features {given['groups']}; read it with EntropyClustering.load")
         return cls(**{name: given[name] for name in cls._get_param_names() if name in given})

@@ -15,7 +15,7 @@ _SIZES = {name: name for name in ("balance", "min_size", "max_size")}
 _METHOD = {
     "lam": "lambda",
     "batch_size": "batch",
-    **{name: name for name in ("loss", "gamma", "prepare", "epochs", "em_iterations", "refresh", "optimiser")},
+    **{name: name for name in ("loss", "gamma", "prepare", "lift", "epochs", "em_iterations", "refresh", "optimiser")},
     **{name: name for name in ("momentum", "learning_rate", "polish")},
 }
 _NETWORK = ("net", "size", "augment", "pairs", "vat", "vat_length", "warm_up", "iic", "over", "pretext")

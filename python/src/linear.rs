@@ -64,7 +64,7 @@ type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>, String));
 
 impl LinearModel {
     fn matrix<'py>(&self, py: Python<'py>, values: Vec<f32>) -> PyResult<Bound<'py, PyArray2<f32>>> {
-        let shape = (self.file.model.k(), self.file.model.m());
+        let shape = (self.file.model.k(), self.file.model.width());
         let array =
             Array2::from_shape_vec(shape, values).map_err(|e| PyValueError::new_err(e.to_string()))?;
         Ok(array.into_pyarray(py))
@@ -130,7 +130,7 @@ impl LinearModel {
         Ok((proba, why.cluster, why.runner_up, why.base, features.into_pyarray(py), values.into_pyarray(py)))
     }
 
-    /// W and b for raw rows; for rows after their views if a view divides by the norm.
+    /// W and b for raw rows; for rows after their views if a view divides by the norm, for lifted rows if there is a lift.
     fn affine<'py>(&self, py: Python<'py>) -> PyResult<Affine<'py>> {
         let plain = || (self.file.model.weight().to_vec(), self.file.model.bias().to_vec());
         let (weight, bias) = self.file.model.affine().unwrap_or_else(plain);
@@ -147,6 +147,16 @@ impl LinearModel {
     fn views<'py>(&self, py: Python<'py>) -> Vec<Group<'py>> {
         let centre = |c: &[f32]| (!c.is_empty()).then(|| PyArray1::from_slice(py, c));
         self.file.model.views().iter().map(|v| (v.width, centre(&v.centre), v.normalise)).collect()
+    }
+
+    /// Features of each group of raw ones.
+    fn widths(&self) -> Vec<usize> {
+        self.file.model.widths()
+    }
+
+    /// Whether rows pass a lift before W and b.
+    fn is_lifted(&self) -> bool {
+        self.file.model.lift().is_some()
     }
 
     /// The mean training row after the views.
@@ -184,8 +194,8 @@ impl LinearModel {
     }
 
     /// The model as ONNX.
-    fn to_onnx<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &to_onnx(&self.file.model))
+    fn to_onnx<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &to_onnx(&self.file.model).map_err(raised)?))
     }
 
     /// Write it to a file, whole or not at all.

@@ -4,7 +4,7 @@ use crate::error::{DataError, Result};
 use crate::safetensors_io::{Tensor, TensorFile, Values};
 use crate::versions::Origin;
 use partita::linear::{Model, Params};
-use partita::prepare::FeatureView;
+use partita::prepare::{FeatureView, GraphLift, Landmarks, Lift, Preparation};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -12,6 +12,8 @@ use std::path::Path;
 
 /// Version of the layout, raised when an older reader would misread it.
 const FORMAT: &str = "partita-linear-1";
+/// The same for models with a lift.
+const LIFTED: &str = "partita-linear-2";
 
 /// Tensors by name.
 type Tensors = BTreeMap<String, Tensor>;
@@ -35,6 +37,19 @@ struct ViewRecord {
     normalise: bool,
 }
 
+impl ViewRecord {
+    fn of(view: &FeatureView) -> Self {
+        Self { width: view.width, centred: !view.centre.is_empty(), normalise: view.normalise }
+    }
+}
+
+/// The parts of a lift that are not tensors.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, tag = "kind", rename_all = "kebab-case")]
+enum LiftRecord {
+    Graph { landmarks: usize, neighbours: usize, slowness: f64, views: Vec<ViewRecord> },
+}
+
 impl ModelFile {
     /// A model and its options, stamped with this version of Partita.
     pub fn new(model: Model, params: Params) -> Self {
@@ -44,7 +59,7 @@ impl ModelFile {
     /// Write to `path`, whole or not at all. The same model gives the same bytes.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
         let model = &self.model;
-        let (k, m) = (model.k(), model.m());
+        let (k, m) = (model.k(), model.width());
         let mut file = TensorFile::default();
         let mut tensor = |name: &str, shape: Vec<usize>, values: &[f32]| {
             let values = Values::F32(values.to_vec());
@@ -54,17 +69,32 @@ impl ModelFile {
         tensor("bias", vec![k], model.bias());
         tensor("average", vec![m], model.average());
         tensor("prior", vec![k], model.prior());
-        for (i, view) in model.views().iter().enumerate().filter(|(_, v)| !v.centre.is_empty()) {
+        for (i, view) in centred(model.views()) {
             tensor(&format!("centre.{i}"), vec![view.width], &view.centre);
         }
-        let record = |v: &FeatureView| ViewRecord {
-            width: v.width,
-            centred: !v.centre.is_empty(),
-            normalise: v.normalise,
-        };
-        let records: Vec<ViewRecord> = model.views().iter().map(record).collect();
+        let lift = model.lift().map(|Lift::Graph(graph)| {
+            let (base, landmarks) = (&graph.base, &graph.landmarks);
+            tensor("lift.mean", vec![base.m()], &base.mean);
+            tensor("lift.scale", vec![base.m()], &base.scale);
+            for (i, view) in centred(&base.views) {
+                tensor(&format!("lift.centre.{i}"), vec![view.width], &view.centre);
+            }
+            tensor("lift.landmarks", vec![base.m(), landmarks.n()], landmarks.columns());
+            tensor("lift.scales", vec![landmarks.n()], &graph.scales);
+            tensor("lift.modes", vec![landmarks.n(), m], &graph.modes);
+            LiftRecord::Graph {
+                landmarks: landmarks.n(),
+                neighbours: graph.neighbours,
+                slowness: graph.slowness,
+                views: base.views.iter().map(ViewRecord::of).collect(),
+            }
+        });
+        let records: Vec<ViewRecord> = model.views().iter().map(ViewRecord::of).collect();
         let mut text = |key: &str, value: String| file.metadata.insert(key.to_owned(), value);
-        text("format", FORMAT.to_owned());
+        text("format", if lift.is_some() { LIFTED } else { FORMAT }.to_owned());
+        if let Some(lift) = &lift {
+            text("lift", json(path.as_ref(), lift)?);
+        }
         text("version", self.version.clone());
         text("views", json(path.as_ref(), &records)?);
         text("params", json(path.as_ref(), &self.params)?);
@@ -87,7 +117,8 @@ impl ModelFile {
         let views = views(text("views")?, &origin)?;
         let stored = origin.options(text("params")?)?;
         let params = stored.fill(&Params::new(stored.need("k")?))?;
-        let model = model(tensors, views, params.k, &origin)?;
+        let lift = metadata.get("lift").map(|text| lift_record(text, &origin)).transpose()?;
+        let model = model(tensors, views, lift, params.k, &origin)?;
         Ok(Self { model, params, version })
     }
 }
@@ -104,9 +135,20 @@ fn check_format(found: Option<&str>, origin: &Origin<'_>) -> Result<()> {
             let advice = "end the run with `partita fit --resume`, and use its model";
             Err(other("the checkpoint of a run", advice))
         }
-        Some(format) => origin.check_format(format, FORMAT),
+        Some(FORMAT) => Ok(()),
+        Some(format) => origin.check_format(format, LIFTED),
         None => Err(origin.corrupt("it has no `format` entry; was it written by `partita fit`?".to_owned())),
     }
+}
+
+/// Views that have a centre, by number.
+fn centred(views: &[FeatureView]) -> impl Iterator<Item = (usize, &FeatureView)> {
+    views.iter().enumerate().filter(|(_, view)| !view.centre.is_empty())
+}
+
+/// The parts of a lift that are not tensors.
+fn lift_record(text: &str, origin: &Origin<'_>) -> Result<LiftRecord> {
+    serde_json::from_str(text).map_err(|e| origin.unknown(format!("a lift with other parts ({e})")))
 }
 
 /// The views; one with a part that this version does not know would give other predictions.
@@ -121,8 +163,28 @@ fn views(text: &str, origin: &Origin<'_>) -> Result<Vec<ViewRecord>> {
     views.into_iter().map(view).collect()
 }
 
+/// The views of these records, whose centres `take` gives.
+fn read_views(
+    records: Vec<ViewRecord>,
+    prefix: &str,
+    take: &mut dyn FnMut(&str, &[usize]) -> Result<Vec<f32>>,
+) -> Result<Vec<FeatureView>> {
+    let mut views = Vec::with_capacity(records.len());
+    for (i, ViewRecord { width, centred, normalise }) in records.into_iter().enumerate() {
+        let centre = if centred { take(&format!("{prefix}{i}"), &[width])? } else { Vec::new() };
+        views.push(FeatureView { width, centre, normalise });
+    }
+    Ok(views)
+}
+
 /// The model of `k` clusters from its tensors.
-fn model(mut tensors: Tensors, records: Vec<ViewRecord>, k: usize, origin: &Origin<'_>) -> Result<Model> {
+fn model(
+    mut tensors: Tensors,
+    records: Vec<ViewRecord>,
+    lift: Option<LiftRecord>,
+    k: usize,
+    origin: &Origin<'_>,
+) -> Result<Model> {
     let mut take =
         |name: &str, shape: &[usize]| match tensors.remove(name) {
             Some(Tensor { shape: found, values: Values::F32(values) }) if found == shape => Ok(values),
@@ -130,20 +192,33 @@ fn model(mut tensors: Tensors, records: Vec<ViewRecord>, k: usize, origin: &Orig
                 .corrupt(format!("tensor `{name}` has shape {:?}; {shape:?} of f32 is needed", t.shape))),
             None => Err(origin.corrupt(format!("tensor `{name}` is missing"))),
         };
-    let m = records.iter().try_fold(0usize, |m, v| m.checked_add(v.width)).unwrap_or(usize::MAX);
+    let total = |records: &[ViewRecord]| {
+        records.iter().try_fold(0usize, |m, v| m.checked_add(v.width)).unwrap_or(usize::MAX)
+    };
+    let m = total(&records);
     let weight = take("weight", &[k, m])?;
     let bias = take("bias", &[k])?;
     let average = take("average", &[m])?;
     let prior = take("prior", &[k])?;
-    let mut views = Vec::with_capacity(records.len());
-    for (i, ViewRecord { width, centred, normalise }) in records.into_iter().enumerate() {
-        let centre = if centred { take(&format!("centre.{i}"), &[width])? } else { Vec::new() };
-        views.push(FeatureView { width, centre, normalise });
-    }
+    let views = read_views(records, "centre.", &mut take)?;
     if k < 2 || m == 0 {
         return Err(origin.corrupt(format!("a model cannot have {k} clusters and {m} features")));
     }
-    Model::new(views, weight, bias, average, prior).map_err(|e| origin.corrupt(e.to_string()))
+    let plain =
+        Model::new(views, weight, bias, average, prior).map_err(|e| origin.corrupt(e.to_string()))?;
+    let Some(LiftRecord::Graph { landmarks, neighbours, slowness, views }) = lift else { return Ok(plain) };
+    let raw = total(&views);
+    let (mean, scale) = (take("lift.mean", &[raw])?, take("lift.scale", &[raw])?);
+    let columns = take("lift.landmarks", &[raw, landmarks])?;
+    let graph = GraphLift {
+        scales: take("lift.scales", &[landmarks])?,
+        modes: take("lift.modes", &[landmarks, m])?,
+        base: Preparation { views: read_views(views, "lift.centre.", &mut take)?, mean, scale, reduction: None },
+        landmarks: Landmarks::from_columns(columns, raw),
+        neighbours,
+        slowness,
+    };
+    plain.lifted(Lift::Graph(graph)).map_err(|e| origin.corrupt(e.to_string()))
 }
 
 fn json(path: &Path, value: &impl Serialize) -> Result<String> {
@@ -153,7 +228,7 @@ fn json(path: &Path, value: &impl Serialize) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use partita::linear::{Input, Loss, Prepare, Prior, fit};
+    use partita::linear::{Input, LiftKind, Loss, Prepare, Prior, fit};
     use partita::report::Silent;
     use partita::rows::Rows;
     use std::path::PathBuf;
@@ -174,6 +249,49 @@ mod tests {
             assert_eq!(back, file);
             assert_eq!(back.model.predict(&digits).unwrap(), found.labels);
             assert_eq!(digits.n(), found.labels.len());
+        }
+    }
+
+    #[test]
+    fn a_lift_comes_back_as_it_was_and_a_broken_one_is_refused() {
+        let (values, _) = crate::digits();
+        let digits = crate::Features::from_vec(values[..300 * 64].to_vec(), 64).unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("model.safetensors");
+        let params = Params { restarts: 1, epochs: Some(1), lift: LiftKind::Graph, ..Params::new(3) };
+        let input = Input { widths: vec![30, 34], ..Input::new(&digits) };
+        let found = fit(&input, &params, &Silent).unwrap();
+        let file = ModelFile::new(found.model, params);
+        file.write(&path).unwrap();
+        let back = ModelFile::read(&path).unwrap();
+        assert!(back == file && back.model.lift().is_some());
+        assert_eq!((back.model.m(), back.model.widths()), (64, vec![30, 34]));
+        assert_eq!(back.model.predict(&digits).unwrap(), found.labels);
+        type Change = fn(&mut TensorFile);
+        let changes: [(&str, Change); 4] = [
+            ("`lift.modes` is missing", |file| drop(file.tensors.remove("lift.modes"))),
+            ("the lift of the model", |file| {
+                let Some(Tensor { values: Values::F32(scales), .. }) = file.tensors.get_mut("lift.scales") else {
+                    panic!("scales")
+                };
+                scales[0] = f32::NAN;
+            }),
+            ("neighbours", |file| {
+                let lift = file.metadata["lift"].replace("neighbours", "friends");
+                file.metadata.insert("lift".to_owned(), lift);
+            }),
+            ("shape", |file| {
+                let lift = file.metadata["lift"].replace("\"landmarks\":300", "\"landmarks\":299");
+                file.metadata.insert("lift".to_owned(), lift);
+            }),
+        ];
+        for (what, change) in changes {
+            let mut broken = TensorFile::read(&path).unwrap();
+            change(&mut broken);
+            let other = directory.path().join("broken.safetensors");
+            broken.write(&other).unwrap();
+            let message = ModelFile::read(&other).unwrap_err().to_string();
+            assert!(message.contains(what) && message.contains("broken.safetensors"), "{message}");
         }
     }
 
@@ -249,7 +367,7 @@ mod tests {
             ("params", "renyi:2", "novel", "knows `loss` = \"novel\";"),
             ("params", "\"sphere\"", "{\"whiten\":0.5}", "knows `prepare` = {\"whiten\":0.5};"),
             ("views", "\"width\":2", "\"width\":2,\"power\":0.5", "knows views with `power`;"),
-            ("format", "linear-1", "linear-2", "knows the format partita-linear-2;"),
+            ("format", "linear-1", "linear-3", "knows the format partita-linear-3;"),
         ];
         for (key, old, new, what) in changes {
             let message = changed(key, |text| text.replace(old, new)).unwrap_err().to_string();

@@ -63,6 +63,8 @@ fields! {
     Gamma = "gamma",
     /// How rows are prepared.
     Prepare = "prepare",
+    /// The feature map before the softmax.
+    Lift = "lift",
     /// Dimensions to train on.
     Dims = "dims",
     /// Where training starts.

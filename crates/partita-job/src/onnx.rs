@@ -4,6 +4,7 @@
 //! The file takes `X`, float32 of shape (rows, features), and gives `label`, int64, and `probabilities`, float32 of
 //! shape (rows, clusters). The same model always gives the same bytes.
 
+use crate::error::Result;
 use partita::linear::Model;
 use partita_data::{AtomicFile, DataError};
 use std::io::Write;
@@ -24,10 +25,20 @@ const OPSET: u64 = 13;
 /// let rows = Array2::from_shape_fn((60, 2), |(i, j)| (i % 3) as f32 * 10.0 * (j + i % 3) as f32 + (i / 3) as f32 * 0.01);
 /// let rows = rows.view();
 /// let found = fit(&Input::new(&rows), &Params::new(3), &Silent)?;
-/// assert!(partita_job::onnx::to_onnx(&found.model).len() > 100);
+/// assert!(partita_job::onnx::to_onnx(&found.model)?.len() > 100);
 /// # Ok::<(), partita::Error>(())
 /// ```
-pub fn to_onnx(model: &Model) -> Vec<u8> {
+///
+/// # Errors
+/// If the model has a lift, which is more than a few operators.
+pub fn to_onnx(model: &Model) -> partita::Result<Vec<u8>> {
+    if model.lift().is_some() {
+        return Err(partita::Error::Parameter {
+            name: "the model",
+            value: "one with a lift".to_owned(),
+            must: "one without a lift to be written as ONNX; fit it without one",
+        });
+    }
     let (k, m) = (model.k(), model.m());
     let mut graph = Graph::default();
     // As the engine does it: the centre is subtracted first. Folded into b it would cancel badly far from the origin.
@@ -46,19 +57,20 @@ pub fn to_onnx(model: &Model) -> Vec<u8> {
         bytes(12, &value("label", INT64, None)),
         bytes(12, &value("probabilities", FLOAT, Some(k))),
     ];
-    [number(1, IR_VERSION), text(2, "partita"), bytes(7, &content.concat()), bytes(8, &number(2, OPSET))]
-        .concat()
+    let parts =
+        [number(1, IR_VERSION), text(2, "partita"), bytes(7, &content.concat()), bytes(8, &number(2, OPSET))];
+    Ok(parts.concat())
 }
 
 /// Write the file to `path`, whole or not at all.
 ///
 /// # Errors
-/// If the file cannot be written; whatever stood at the path before is then untouched.
-pub fn write_onnx(model: &Model, path: impl AsRef<Path>) -> partita_data::Result<()> {
-    let path = path.as_ref();
+/// As [`to_onnx`], or if the file cannot be written; whatever stood at the path before is then untouched.
+pub fn write_onnx(model: &Model, path: impl AsRef<Path>) -> Result<()> {
+    let (path, content) = (path.as_ref(), to_onnx(model)?);
     let mut file = AtomicFile::create(path)?;
-    file.write_all(&to_onnx(model)).map_err(|source| DataError::Write { path: path.to_owned(), source })?;
-    file.finish()
+    file.write_all(&content).map_err(|source| DataError::Write { path: path.to_owned(), source })?;
+    Ok(file.finish()?)
 }
 
 /// Nodes and tensors in the making.
@@ -217,9 +229,9 @@ mod tests {
     #[test]
     fn the_bytes_are_those_of_the_onnx_library() {
         let views = model(3, &[(2, true, true), (1, false, false), (3, true, false)]);
-        assert!(to_onnx(&views) == include_bytes!("../tests/golden/views.onnx"));
-        assert!(to_onnx(&model(2, &[(130, false, true)])) == include_bytes!("../tests/golden/wide.onnx"));
-        assert!(to_onnx(&model(2, &[(4, false, false)])) == include_bytes!("../tests/golden/plain.onnx"));
+        assert!(to_onnx(&views).unwrap() == include_bytes!("../tests/golden/views.onnx"));
+        assert!(to_onnx(&model(2, &[(130, false, true)])).unwrap() == include_bytes!("../tests/golden/wide.onnx"));
+        assert!(to_onnx(&model(2, &[(4, false, false)])).unwrap() == include_bytes!("../tests/golden/plain.onnx"));
     }
 
     #[test]
@@ -227,7 +239,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let (path, model) = (directory.path().join("model.onnx"), model(2, &[(4, false, false)]));
         write_onnx(&model, &path).unwrap();
-        assert_eq!(std::fs::read(&path).unwrap(), to_onnx(&model));
+        assert_eq!(std::fs::read(&path).unwrap(), to_onnx(&model).unwrap());
         let nowhere = directory.path().join("missing").join("model.onnx");
         let message = write_onnx(&model, &nowhere).unwrap_err().to_string();
         assert!(message.contains("model.onnx") && message.contains("does not exist"), "{message}");

@@ -8,7 +8,7 @@ use crate::resources::Resources;
 use crate::sizes::{Balanced, SizeSpec};
 use crate::spec::{FitSpec, PriorSpec};
 use crate::training::train;
-use partita::linear::{Fit, Input, Model, Params, Prior};
+use partita::linear::{Fit, Input, LiftKind, Model, Params, Prior};
 use partita::metrics::scores;
 use partita::report::Observer;
 use partita::rows::{Rows, Subset};
@@ -45,7 +45,9 @@ pub fn run(
     }
     let params = params(spec, dataset.n())?;
     let like = given.like.as_deref();
-    let start = like.filter(|model| model.k() == params.k);
+    // A model of other features is no start, only a source of numbers.
+    let same = |model: &&Model| model.k() == params.k && model.lift().is_some() == (params.lift != LiftKind::None);
+    let start = like.filter(same);
     let task = Task { stored: params.clone(), params, start, like, sizes: spec.sizes };
     task.run(dataset, given, resources, observer)
 }
@@ -104,6 +106,7 @@ pub(crate) fn params(spec: &FitSpec, n: usize) -> Result<Params> {
         gamma: method.gamma,
         prior,
         prepare: method.prepare,
+        lift: method.lift,
         dims: method.dims,
         init: method.init,
         restarts: spec.restarts,

@@ -1,7 +1,7 @@
 //! The entry point for Rust programs: what to find, then the rows.
 
 use crate::error::Result;
-use crate::linear::{Dims, Fit, Init, Input, Loss, Model, Optimiser, Params, Prepare, Prior, fit};
+use crate::linear::{Dims, Fit, Init, Input, LiftKind, Loss, Model, Optimiser, Params, Prepare, Prior, fit};
 use crate::report::{Observer, Silent};
 use crate::rows::Rows;
 
@@ -80,6 +80,8 @@ impl<'a> EntropyClustering<'a> {
         prior: Prior => prior;
         /// How rows are prepared.
         prepare: Prepare => prepare;
+        /// The feature map before the softmax.
+        lift: LiftKind => lift;
         /// Dimensions of a row to train on.
         dims: Dims => dims;
         /// Where training starts.

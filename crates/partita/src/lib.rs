@@ -63,6 +63,6 @@ pub mod simplex;
 
 pub use clustering::EntropyClustering;
 pub use error::{Error, Result};
-pub use linear::{Dims, Fit, Init, Loss, Model, Optimiser, Params, Prepare, Prior, Report};
+pub use linear::{Dims, Fit, Init, LiftKind, Loss, Model, Optimiser, Params, Prepare, Prior, Report};
 pub use report::{Observer, StopReason};
 pub use rows::Rows;

@@ -4,7 +4,7 @@
 #[cfg(feature = "deep")]
 use super::NetworkArgs;
 use super::ReadOptions;
-use super::values::{BalanceArg, InitArg, OptimiserArg, PrepareArg, RefreshArg, dims, positive, restarts};
+use super::values::{BalanceArg, InitArg, LiftArg, OptimiserArg, PrepareArg, RefreshArg, dims, positive, restarts};
 use clap::{Args, ValueHint};
 use partita::linear::{Dims, Loss};
 use partita_job::SizeSpec;
@@ -84,6 +84,9 @@ pub struct MethodArgs {
     /// How rows are prepared before training [default: auto]
     #[arg(long, value_enum)]
     pub prepare: Option<PrepareArg>,
+    /// A feature map before the softmax, for clusters that no planes part; mostly used with --prior auto [default: none]
+    #[arg(long, value_enum)]
+    pub lift: Option<LiftArg>,
     /// Dimensions to train on: auto (at most 128 principal components), full, or a number [default: auto]
     #[arg(long, value_parser = dims)]
     pub dims: Option<Dims>,

@@ -1,7 +1,7 @@
 //! Values of arguments: names for options of the engines, and parsers.
 
 use clap::ValueEnum;
-use partita::linear::{Dims, Init, Prepare, Refresh};
+use partita::linear::{Dims, Init, LiftKind, Prepare, Refresh};
 use partita_job::{Balance, MOST_RESTARTS, OptimiserKind};
 use std::ops::RangeInclusive;
 
@@ -33,6 +33,23 @@ impl From<PrepareArg> for Prepare {
             PrepareArg::L2 => Self::L2,
             PrepareArg::Sphere => Self::Sphere,
             PrepareArg::Floor => Self::Floor,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum LiftArg {
+    /// None: planes part the clusters
+    None,
+    /// Where a row lies in the graph of nearest neighbours: clusters of any shape
+    Graph,
+}
+
+impl From<LiftArg> for LiftKind {
+    fn from(arg: LiftArg) -> Self {
+        match arg {
+            LiftArg::None => Self::None,
+            LiftArg::Graph => Self::Graph,
         }
     }
 }

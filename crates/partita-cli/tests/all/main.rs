@@ -6,6 +6,7 @@ mod choices;
 mod images;
 mod knowledge;
 mod lab;
+mod lifts;
 mod refusals;
 mod reproduce;
 mod results;

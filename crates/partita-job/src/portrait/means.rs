@@ -2,6 +2,7 @@
 
 use super::DefiningFeature;
 use partita::linear::Model;
+use partita::prepare::FeatureView;
 use partita::rows::Csr;
 use rayon::prelude::*;
 
@@ -20,6 +21,11 @@ struct Sum {
     factors: f64,
 }
 
+/// What is done to raw rows before they are averaged: by the model or, if it has one, by its lift.
+fn views(model: &Model) -> &[FeatureView] {
+    model.lift().map_or(model.views(), |lift| &lift.base().views)
+}
+
 impl<'a> Means<'a> {
     pub fn new(model: &'a Model) -> Self {
         let nothing = Sum { values: vec![0.0; model.m()], factors: 0.0 };
@@ -32,7 +38,7 @@ impl<'a> Means<'a> {
         self.each(labels, |sum, i| {
             let mut row = &block[i * model.m()..(i + 1) * model.m()];
             let mut values = &mut sum.values[..];
-            for view in model.views() {
+            for view in views(model) {
                 let (part, rest) = row.split_at(view.width);
                 let (sums, others) = values.split_at_mut(view.width);
                 (row, values) = (rest, others);
@@ -47,7 +53,7 @@ impl<'a> Means<'a> {
 
     /// Add the rows of `sparse` from `start` on, for a model of one view.
     pub fn add_sparse(&mut self, sparse: &Csr<'_>, start: usize, labels: &[u32]) {
-        let view = &self.model.views()[0];
+        let view = &views(self.model)[0];
         let centre: f64 = view.centre.iter().map(|c| f64::from(*c).powi(2)).sum();
         self.each(labels, |sum, i| {
             let row = sparse.row(start + i).map(|(f, x)| (f, f64::from(x)));
@@ -79,13 +85,16 @@ impl<'a> Means<'a> {
         let (k, m) = (self.model.k(), self.model.m());
         let sum = &self.clusters[cluster];
         // Sparse rows have one view, the first.
-        let centre = &self.model.views()[0].centre;
+        let centre = &views(self.model)[0].centre;
         let weight = |c: usize, f: usize| f64::from(self.model.weight()[c * m + f]);
         let value = |f: usize| {
+            let mean = (sum.values[f] - sum.factors * centre_at(centre, f)) / size as f64;
+            // The weights of a lifted model are not for features: how far the cluster is off counts, in units of the spread.
+            if let Some(lift) = self.model.lift() {
+                return (mean - f64::from(lift.base().mean[f])) * f64::from(lift.base().scale[f]);
+            }
             let others: f64 = (0..k).filter(|&c| c != cluster).map(|c| weight(c, f)).sum();
-            let total = sum.values[f] - sum.factors * centre_at(centre, f);
-            let apart = total / size as f64 - f64::from(self.model.average()[f]);
-            (weight(cluster, f) - others / (k - 1) as f64) * apart
+            (weight(cluster, f) - others / (k - 1) as f64) * (mean - f64::from(self.model.average()[f]))
         };
         let mut all: Vec<DefiningFeature> =
             (0..m).map(|feature| DefiningFeature { feature, value: value(feature) }).collect();

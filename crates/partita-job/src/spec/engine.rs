@@ -28,6 +28,7 @@ impl FitSpec {
             lambda: params.lambda,
             gamma: params.gamma,
             prepare: params.prepare,
+            lift: params.lift,
             dims: params.dims,
             init: params.init,
             epochs: params.epochs,

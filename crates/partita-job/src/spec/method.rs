@@ -1,6 +1,6 @@
 //! Options of the method, for either engine.
 
-use partita::linear::{Dims, EM_ITERATIONS, Init, Loss, Optimiser, Prepare, Refresh, Solver};
+use partita::linear::{Dims, EM_ITERATIONS, Init, LiftKind, Loss, Optimiser, Prepare, Refresh, Solver};
 use serde::{Deserialize, Serialize};
 
 /// Options of the method. `None` means the default for the data at hand.
@@ -15,6 +15,8 @@ pub struct MethodSpec {
     pub gamma: Option<f64>,
     /// How rows are prepared.
     pub prepare: Prepare,
+    /// The feature map before the softmax.
+    pub lift: LiftKind,
     /// Dimensions to train on.
     pub dims: Dims,
     /// Where training starts.
@@ -46,6 +48,7 @@ impl Default for MethodSpec {
             lambda: None,
             gamma: None,
             prepare: Prepare::default(),
+            lift: LiftKind::default(),
             dims: Dims::default(),
             init: Init::default(),
             epochs: None,

@@ -207,6 +207,7 @@ impl<'a> Fitting<'a> {
         let (head, preparation) = (self.state.train.head(place), self.source.preparation());
         let (weight, bias) = preparation.fold(&head.weight, &head.bias);
         Model {
+            lift: self.source.lift().cloned(),
             views: preparation.views.clone(),
             weight,
             bias,

@@ -2,7 +2,7 @@
 
 use super::model::Model;
 use crate::error::{Error, Result, require};
-use crate::prepare::{Prepared, Recipe};
+use crate::prepare::{Prepared, Recipe, Sight};
 use crate::report::Observer;
 use crate::rows::Rows;
 use std::collections::HashSet;
@@ -41,8 +41,8 @@ impl<'a> Input<'a> {
     /// # Errors
     /// As [`Prepared::new`].
     pub fn prepared(&self, recipe: Recipe, observer: &dyn Observer) -> Result<Prepared> {
-        let views = self.warm_start.map(|model| &*model.views);
-        Prepared::new(self.rows, &self.widths, recipe, views, self.memory, observer)
+        let sight = self.warm_start.map(|model| Sight { lift: model.lift.as_ref(), views: &model.views });
+        Prepared::new(self.rows, &self.widths, recipe, sight, self.memory, observer)
     }
 
     /// Refuse data with fewer different rows than clusters. Stops as soon as enough are found, which is at once unless most rows

@@ -3,7 +3,7 @@
 use crate::balance::{self, Assignment, Bounds};
 use crate::error::{Error, Result};
 use crate::numeric::product;
-use crate::prepare::{FeatureView, Projector, apply_views, centre_block};
+use crate::prepare::{FeatureView, Lift, Lifted, Projector, apply_views, centre_block};
 use crate::rows::{Rows, check_finite, check_width};
 use crate::simplex::largest;
 use ndarray::Array2;
@@ -12,13 +12,18 @@ use serde::{Deserialize, Serialize};
 
 /// Rows predicted together. Fixed, so that a row's probabilities do not depend on the number of threads.
 const BLOCK: usize = 128;
+/// Steps from the average row to the one that is explained, where there is a lift.
+const STEPS: usize = 32;
 
-/// A linear softmax model σ = softmax(W x + b) of rows x after their [`FeatureView`]s.
+/// A linear softmax model σ = softmax(W x + b) of rows x after their [`FeatureView`]s and, before these, a [`Lift`] if there is one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Model {
-    /// What is done to a raw row before W: one view for each feature file.
+    /// The feature map of raw rows, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) lift: Option<Lift>,
+    /// What is done to a row before W: one view for each feature file, or one for all lifted features.
     pub(super) views: Vec<FeatureView>,
-    /// W, row-major `[k, m]`.
+    /// W, row-major `[k, width]`.
     pub(super) weight: Vec<f32>,
     /// b, `[k]`.
     pub(super) bias: Vec<f32>,
@@ -48,7 +53,7 @@ impl<'a> Scorer<'a> {
     fn new(model: &'a Model, rows: &'a dyn Rows) -> Result<Self> {
         check_width(rows, model.m())?;
         let projector = match (rows.sparse(), &model.views[..]) {
-            (Some(rows), [view]) => {
+            (Some(rows), [view]) if model.lift.is_none() => {
                 Some(Projector::new(rows, view, &model.weight, &[], &[]).with_bias(&model.bias))
             }
             _ => None,
@@ -67,8 +72,7 @@ impl<'a> Scorer<'a> {
                 z.chunks_exact_mut(k).enumerate().for_each(|(i, z)| projector.apply(start + i, z));
             }
             None => {
-                block.resize(count * m, 0.0);
-                self.rows.read(start, block)?;
+                self.model.read(self.rows, start, count, block)?;
                 self.model.logits(block, factors, &mut z);
             }
         }
@@ -130,8 +134,8 @@ impl Model {
         average: Vec<f32>,
         prior: Vec<f32>,
     ) -> Result<Self> {
-        let model = Self { views, weight, bias, average, prior };
-        let (k, m) = (model.k(), model.m());
+        let model = Self { lift: None, views, weight, bias, average, prior };
+        let (k, m) = (model.k(), model.width());
         if k == 0 || m == 0 {
             return Err(Error::Empty { rows: k, columns: m });
         }
@@ -152,12 +156,40 @@ impl Model {
         }
     }
 
-    /// What is done to a raw row before W: one view for each feature file.
+    /// The same model of rows that a lift maps to those it is a model of.
+    ///
+    /// # Errors
+    /// If the lift does not give as many features as the model takes, or if its parts do not fit together.
+    pub fn lifted(self, lift: Lift) -> Result<Self> {
+        let [view] = &self.views[..] else {
+            return Err(Error::Files { expected: vec![lift.d()], found: self.widths() });
+        };
+        if lift.d() != view.width || !lift.is_sound() {
+            return Err(Error::Length { what: "the lift of the model", found: lift.d(), expected: view.width });
+        }
+        Ok(Self { lift: Some(lift), ..self })
+    }
+
+    /// The feature map of raw rows, if there is one.
+    pub fn lift(&self) -> Option<&Lift> {
+        self.lift.as_ref()
+    }
+
+    /// `count` rows from `start` on, lifted if there is a lift.
+    fn read(&self, rows: &dyn Rows, start: usize, count: usize, block: &mut Vec<f32>) -> Result<()> {
+        block.resize(count * self.width(), 0.0);
+        match &self.lift {
+            Some(lift) => Lifted::new(rows, lift).read(start, block),
+            None => rows.read(start, block),
+        }
+    }
+
+    /// What is done to a row before W: one view for each feature file, or one for all lifted features.
     pub fn views(&self) -> &[FeatureView] {
         &self.views
     }
 
-    /// W, row-major `[k, m]`.
+    /// W, row-major `[k, width]`.
     pub fn weight(&self) -> &[f32] {
         &self.weight
     }
@@ -190,12 +222,17 @@ impl Model {
 
     /// Number of features of a raw row.
     pub fn m(&self) -> usize {
+        self.lift.as_ref().map_or(self.width(), Lift::m)
+    }
+
+    /// Number of features that W takes: those of a raw row or, if there is a lift, of a lifted one.
+    pub fn width(&self) -> usize {
         self.views.iter().map(|v| v.width).sum()
     }
 
     /// Features of each file that the model was fitted to.
     pub fn widths(&self) -> Vec<usize> {
-        self.views.iter().map(|v| v.width).collect()
+        self.lift.as_ref().map_or_else(|| self.views.iter().map(|v| v.width).collect(), Lift::widths)
     }
 
     /// Refuse files of other widths than those of the fit, or in another order. One file of all features will do.
@@ -225,10 +262,10 @@ impl Model {
     fn logits(&self, block: &mut [f32], factors: &mut Vec<f32>, z: &mut [f32]) {
         let [view] = &self.views[..] else {
             apply_views(&self.views, block);
-            return product::logits_piece(block, &self.weight, &self.bias, self.m(), z);
+            return product::logits_piece(block, &self.weight, &self.bias, self.width(), z);
         };
         centre_block(view, block, factors);
-        product::product(block, &self.weight, self.m(), z);
+        product::product(block, &self.weight, self.width(), z);
         for (z, factor) in z.chunks_exact_mut(self.k()).zip(factors) {
             z.iter_mut().zip(&self.bias).for_each(|(z, b)| *z = *z * *factor + b);
         }
@@ -314,6 +351,9 @@ impl Model {
     }
 
     /// Why raw row `row` goes to its cluster and not to the runner-up.
+    ///
+    /// With a lift, the way from the average row to this one is walked in small steps, feature by feature, and each feature has what the lead
+    /// changes by along its own steps.
     pub fn explain(&self, rows: &dyn Rows, row: usize) -> Result<Explanation> {
         check_width(rows, self.m())?;
         if row >= rows.n() {
@@ -327,31 +367,75 @@ impl Model {
         let mut x = vec![0.0; m];
         rows.read(row, &mut x)?;
         check_finite(&x, m, row)?;
-        let mut proba = vec![0.0; k];
-        self.logits(&mut x.clone(), &mut Vec::new(), &mut proba);
+        let mut proba = self.logits_of(&x);
         // By logits: far behind the winner all probabilities are alike.
         let cluster = largest(&proba);
         let runner_up = (0..k).filter(|&c| c != cluster).max_by(|&a, &b| proba[a].total_cmp(&proba[b]));
         product::softmax_rows(&mut proba, k);
-        apply_views(&self.views, &mut x);
         let runner_up = runner_up.expect("there are at least two clusters");
+        let (base, mut contributions) = match &self.lift {
+            Some(lift) => self.along_the_way(&lift.base().average(), &x, (cluster, runner_up)),
+            None => self.by_weights(x, (cluster, runner_up)),
+        };
+        contributions.sort_by(|a, b| b.value.abs().total_cmp(&a.value.abs()).then(a.feature.cmp(&b.feature)));
+        Ok(Explanation { proba, cluster, runner_up, base, contributions })
+    }
+
+    /// Logits of one raw row.
+    fn logits_of(&self, x: &[f32]) -> Vec<f32> {
+        let mut z = vec![0.0; self.k()];
+        let mut row = vec![0.0; self.width()];
+        match &self.lift {
+            Some(lift) => lift.apply(&mut x.to_vec(), &mut row),
+            None => row.copy_from_slice(x),
+        }
+        self.logits(&mut row, &mut Vec::new(), &mut z);
+        z
+    }
+
+    /// The lead of one cluster over another at the average row, and what each feature of `x` adds to it.
+    fn by_weights(&self, mut x: Vec<f32>, (cluster, other): (usize, usize)) -> (f64, Vec<Contribution>) {
+        let m = x.len();
+        apply_views(&self.views, &mut x);
         let difference =
-            |f: usize| f64::from(self.weight[cluster * m + f]) - f64::from(self.weight[runner_up * m + f]);
-        let mut contributions: Vec<Contribution> = (0..m)
+            |f: usize| f64::from(self.weight[cluster * m + f]) - f64::from(self.weight[other * m + f]);
+        let contributions = (0..m)
             .map(|feature| Contribution {
                 feature,
                 value: difference(feature) * (f64::from(x[feature]) - f64::from(self.average[feature])),
             })
             .collect();
-        let base = f64::from(self.bias[cluster]) - f64::from(self.bias[runner_up])
+        let base = f64::from(self.bias[cluster]) - f64::from(self.bias[other])
             + (0..m).map(|f| difference(f) * f64::from(self.average[f])).sum::<f64>();
-        contributions.sort_by(|a, b| b.value.abs().total_cmp(&a.value.abs()).then(a.feature.cmp(&b.feature)));
-        Ok(Explanation { proba, cluster, runner_up, base, contributions })
+        (base, contributions)
     }
 
-    /// W and b for plain raw rows, if no view divides by the row norm.
+    /// The same for logits that are no sums over features: in steps from the average row to `x`.
+    fn along_the_way(&self, from: &[f32], x: &[f32], (a, b): (usize, usize)) -> (f64, Vec<Contribution>) {
+        let lead = |x: &[f32]| {
+            let z = self.logits_of(x);
+            f64::from(z[a]) - f64::from(z[b])
+        };
+        let mut here = from.to_vec();
+        let base = lead(&here);
+        let mut values = vec![0.0; x.len()];
+        let mut now = base;
+        for step in 1..=STEPS {
+            let part = step as f32 / STEPS as f32;
+            for f in 0..x.len() {
+                here[f] = if step == STEPS { x[f] } else { from[f] + part * (x[f] - from[f]) };
+                let next = lead(&here);
+                values[f] += next - now;
+                now = next;
+            }
+        }
+        let contribution = |(feature, value)| Contribution { feature, value };
+        (base, values.into_iter().enumerate().map(contribution).collect())
+    }
+
+    /// W and b for plain raw rows, if there is no lift and no view divides by the row norm.
     pub fn affine(&self) -> Option<(Vec<f32>, Vec<f32>)> {
-        if self.views.iter().any(|v| v.normalise) {
+        if self.lift.is_some() || self.views.iter().any(|v| v.normalise) {
             return None;
         }
         let centre: Vec<f32> = self
@@ -381,6 +465,7 @@ mod tests {
         let view = FeatureView { width: 4, centre: vec![1.0, -2.0, 0.5, 3.0], normalise };
         let weight = (0..12).map(|i| (i as f32 * 0.9).sin() * 3.0).collect();
         Model {
+            lift: None,
             views: vec![view],
             weight,
             bias: vec![0.2, -0.1, 0.4],

@@ -3,7 +3,7 @@
 use super::loss::{EM_ITERATIONS, Loss, Solver};
 use crate::error::{Error, Result, require};
 use crate::numeric::optimise::Optimiser;
-use crate::prepare::{Dims, Prepare, Recipe};
+use crate::prepare::{Dims, LiftKind, Prepare, Recipe};
 use crate::simplex::{check_prior, uniform};
 use serde::{Deserialize, Serialize};
 
@@ -82,6 +82,8 @@ pub struct Params {
     pub prior: Prior,
     /// How rows are prepared.
     pub prepare: Prepare,
+    /// The feature map before the softmax.
+    pub lift: LiftKind,
     /// Dimensions of a row to train on.
     pub dims: Dims,
     /// Where training starts.
@@ -116,6 +118,7 @@ impl Params {
             gamma: None,
             prior: Prior::default(),
             prepare: Prepare::default(),
+            lift: LiftKind::default(),
             dims: Dims::default(),
             init: Init::default(),
             restarts: 8,
@@ -132,7 +135,7 @@ impl Params {
 
     /// How the rows of a fit are prepared.
     pub fn recipe(&self) -> Recipe {
-        Recipe { prepare: self.prepare, dims: self.dims, seed: self.seed }
+        Recipe { prepare: self.prepare, dims: self.dims, seed: self.seed, lift: self.lift, k: self.k }
     }
 
     /// Check every option against the number of rows, once.

@@ -5,7 +5,7 @@ use super::em::Marks;
 use super::head::Head;
 use super::input::Input;
 use crate::error::{Error, Result};
-use crate::prepare::{Preparation, Prepared};
+use crate::prepare::{Lift, Preparation, Prepared};
 use rayon::prelude::*;
 
 /// Rows handled by one thread at a time.
@@ -53,6 +53,11 @@ impl<'a> Source<'a> {
     /// What was done to the rows.
     pub fn preparation(&self) -> &'a Preparation {
         self.prepared.preparation()
+    }
+
+    /// The feature map before training, if there is one.
+    pub fn lift(&self) -> Option<&'a Lift> {
+        self.prepared.lift()
     }
 
     /// Number of rows.
@@ -141,11 +146,7 @@ impl<'a> Source<'a> {
                     out.copy_from_slice(&all[row * m..(row + 1) * m]);
                 }
             }
-            None => {
-                let mut raw = vec![0.0; rows.len() * self.preparation().m()];
-                self.input.rows.gather(rows, &mut raw)?;
-                self.preparation().apply(&mut raw, out);
-            }
+            None => self.prepared.gather(self.input.rows, rows, out)?,
         }
         Ok(())
     }

@@ -12,7 +12,7 @@ mod view;
 
 pub use lift::{GraphLift, Landmarks, Lift, LiftKind, Lifted};
 pub use preparation::{Preparation, Prepare};
-pub use prepared::{Preparations, Prepared, Recipe};
+pub use prepared::{Preparations, Prepared, Recipe, Sight};
 pub use reduce::{Dims, Reduction, WIDE};
 pub use sparse::Projector;
 pub use view::{FeatureView, apply_views, centre_block};

@@ -170,6 +170,17 @@ impl Preparation {
         self.reduction.as_ref().map_or(self.m(), Reduction::d)
     }
 
+    /// The mean raw row or, where rows are divided by their norms, the point that they are seen from.
+    pub fn average(&self) -> Vec<f32> {
+        let mut average = Vec::with_capacity(self.m());
+        for view in &self.views {
+            let mean = &self.mean[average.len()..][..view.width];
+            let point = |f: usize| view.centre.get(f).copied().unwrap_or(0.0);
+            average.extend((0..view.width).map(|f| point(f) + if view.normalise { 0.0 } else { mean[f] }));
+        }
+        average
+    }
+
     /// Whether all parts fit together and all numbers are finite. A reduction is not looked at.
     pub fn is_sound(&self) -> bool {
         let width: usize = self.views.iter().map(|view| view.width).sum();

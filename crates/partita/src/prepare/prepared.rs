@@ -1,10 +1,11 @@
 //! Rows prepared once and shared by any number of fits.
 
+use super::lift::{GraphLift, Lift, LiftKind, Lifted};
 use super::preparation::{Preparation, Prepare};
 use super::reduce::Dims;
 use super::view::FeatureView;
 use crate::error::Result;
-use crate::report::Observer;
+use crate::report::{Observer, Part};
 use crate::rows::Rows;
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,20 +17,34 @@ pub struct Recipe {
     pub prepare: Prepare,
     /// Dimensions to train on.
     pub dims: Dims,
-    /// Seed of the reduction, which looks at a random sample of the rows.
+    /// Seed of the reduction and the lift, which look at a random sample of the rows.
     pub seed: u64,
+    /// The feature map before training, ...
+    pub lift: LiftKind,
+    /// ... for this many clusters.
+    pub k: usize,
+}
+
+/// How a model to start from sees rows.
+#[derive(Debug, Clone, Copy)]
+pub struct Sight<'a> {
+    /// Its feature map, if it has one.
+    pub lift: Option<&'a Lift>,
+    /// Its views of the rows, after the feature map.
+    pub views: &'a [FeatureView],
 }
 
 /// What was done to the rows and, if they fit the budget, the prepared rows themselves.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prepared {
+    lift: Option<Lift>,
     preparation: Preparation,
     rows: Option<Vec<f32>>,
 }
 
 impl Prepared {
     /// Prepare rows whose features are files of these widths side by side, and hold them if they need at most `memory` bytes.
-    /// With `views`, those of a model to start from, rows are seen as that model sees them.
+    /// With `sight`, that of a model to start from, rows are seen as that model sees them.
     ///
     /// # Errors
     /// If a feature is not finite, if all rows are alike, or if the rows cannot be read.
@@ -37,12 +52,29 @@ impl Prepared {
         data: &dyn Rows,
         widths: &[usize],
         recipe: Recipe,
-        views: Option<&[FeatureView]>,
+        sight: Option<Sight<'_>>,
         memory: usize,
         observer: &dyn Observer,
     ) -> Result<Self> {
-        let preparation = Preparation::fit_views(data, widths, recipe.prepare, views, observer)?;
-        Self::reduced(data, preparation, recipe, memory)
+        let lift = match (sight, recipe.lift) {
+            (Some(sight), _) => sight.lift.cloned(),
+            (None, LiftKind::None) => None,
+            (None, LiftKind::Graph) => {
+                let base = Preparation::fit(data, widths, recipe.prepare, &Part::new(observer, 0.0, 0.5))?;
+                Some(Lift::Graph(GraphLift::fit(data, base, recipe.k, recipe.seed)?))
+            }
+        };
+        let views = sight.map(|sight| sight.views);
+        let Some(lift) = lift else {
+            let preparation = Preparation::fit_views(data, widths, recipe.prepare, views, observer)?;
+            return Self::reduced(data, preparation, recipe, memory);
+        };
+        let (lifted, part) = (Lifted::new(data, &lift), Part::new(observer, 0.5, 1.0));
+        let preparation = Preparation::fit_views(&lifted, &[lift.d()], Prepare::Centre, views, &part)?;
+        // Directions of unit vectors are what a lift is about: none is more important than the others.
+        let recipe = Recipe { dims: Dims::Full, ..recipe };
+        let prepared = Self::reduced(&lifted, preparation, recipe, memory)?;
+        Ok(Self { lift: Some(lift), ..prepared })
     }
 
     /// The rest of the work, once the passes over all rows are made.
@@ -52,7 +84,12 @@ impl Prepared {
         // Reduced rows are hardly larger than sparse ones, which are in memory already.
         let sparse = data.sparse().is_some() && preparation.reduction.is_some();
         let rows = if bytes <= memory || sparse { Some(preparation.load(data)?) } else { None };
-        Ok(Self { preparation, rows })
+        Ok(Self { lift: None, preparation, rows })
+    }
+
+    /// The feature map before training, if there is one.
+    pub fn lift(&self) -> Option<&Lift> {
+        self.lift.as_ref()
     }
 
     /// What is done to a raw row.
@@ -67,10 +104,22 @@ impl Prepared {
 
     /// The prepared rows, made again from the raw ones if they are not held.
     pub fn load(&self, data: &dyn Rows) -> Result<Cow<'_, [f32]>> {
-        Ok(match &self.rows {
-            Some(rows) => Cow::Borrowed(rows),
-            None => Cow::Owned(self.preparation.load(data)?),
+        Ok(match (&self.rows, &self.lift) {
+            (Some(rows), _) => Cow::Borrowed(rows),
+            (None, Some(lift)) => Cow::Owned(self.preparation.load(&Lifted::new(data, lift))?),
+            (None, None) => Cow::Owned(self.preparation.load(data)?),
         })
+    }
+
+    /// Some of the rows, prepared into `out`.
+    pub fn gather(&self, data: &dyn Rows, rows: &[usize], out: &mut [f32]) -> Result<()> {
+        let mut raw = vec![0.0; rows.len() * self.preparation.m()];
+        match &self.lift {
+            Some(lift) => Lifted::new(data, lift).gather(rows, &mut raw)?,
+            None => data.gather(rows, &mut raw)?,
+        }
+        self.preparation.apply(&mut raw, out);
+        Ok(())
     }
 }
 
@@ -98,14 +147,20 @@ impl<'a> Preparations<'a> {
     /// As [`Prepared::new`].
     pub fn get(&self, recipe: Recipe, observer: &dyn Observer) -> Result<Arc<Prepared>> {
         // All features as they are: no sample is looked at, so that the seed does not matter.
-        let recipe = if recipe.dims == Dims::Full { Recipe { seed: 0, ..recipe } } else { recipe };
+        let fixed = recipe.dims == Dims::Full && recipe.lift == LiftKind::None;
+        let recipe = if fixed { Recipe { seed: 0, ..recipe } } else { recipe };
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, prepared)) = made.iter().find(|(known, _)| *known == recipe) {
             return Ok(Arc::clone(prepared));
         }
-        let preparation = self.surveyed(recipe.prepare, observer)?;
         made.retain(|(known, _)| known.dims == Dims::Full || known.seed == recipe.seed);
-        let prepared = Arc::new(Prepared::reduced(self.data, preparation, recipe, self.memory)?);
+        let prepared = Arc::new(match recipe.lift {
+            LiftKind::None => {
+                let preparation = self.surveyed(recipe.prepare, observer)?;
+                Prepared::reduced(self.data, preparation, recipe, self.memory)?
+            }
+            _ => Prepared::new(self.data, self.widths, recipe, None, self.memory, observer)?,
+        });
         made.push((recipe, Arc::clone(&prepared)));
         Ok(prepared)
     }
@@ -150,7 +205,7 @@ mod tests {
         let mut before = None;
         for seed in [0, 1, 0] {
             for dims in [Dims::Auto, Dims::Full, Dims::Exactly(3)] {
-                let recipe = Recipe { prepare: Prepare::Auto, dims, seed };
+                let recipe = Recipe { prepare: Prepare::Auto, dims, seed, lift: LiftKind::None, k: 2 };
                 let shared = all.get(recipe, &passes).unwrap();
                 let alone = Prepared::new(&view, &[180], recipe, None, 1 << 20, &Silent).unwrap();
                 assert_eq!(*shared, alone);
@@ -164,10 +219,15 @@ mod tests {
     #[test]
     fn rows_beyond_the_budget_are_made_again_when_they_are_needed() {
         let data = Array2::from_shape_fn((50, 4), |(i, j)| (i * (j + 3) % 17) as f32);
-        let recipe = Recipe { prepare: Prepare::Centre, dims: Dims::Full, seed: 0 };
-        let [held, not] = [800, 799]
-            .map(|memory| Prepared::new(&data.view(), &[4], recipe, None, memory, &Silent).unwrap());
-        assert!(held.rows().is_some() && not.rows().is_none());
-        assert_eq!(held.load(&data.view()).unwrap(), not.load(&data.view()).unwrap());
+        for (lift, bytes) in [(LiftKind::None, 800), (LiftKind::Graph, 400)] {
+            let recipe = Recipe { prepare: Prepare::Centre, dims: Dims::Full, seed: 0, lift, k: 2 };
+            let [held, not] = [bytes, bytes - 1]
+                .map(|memory| Prepared::new(&data.view(), &[4], recipe, None, memory, &Silent).unwrap());
+            assert!(held.rows().is_some() && not.rows().is_none());
+            assert_eq!(held.load(&data.view()).unwrap(), not.load(&data.view()).unwrap());
+            let mut some = vec![0.0; 2 * held.preparation().d()];
+            not.gather(&data.view(), &[3, 7], &mut some).unwrap();
+            assert_eq!(some[..some.len() / 2], held.rows().unwrap()[3 * some.len() / 2..][..some.len() / 2]);
+        }
     }
 }

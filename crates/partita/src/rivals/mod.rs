@@ -20,7 +20,7 @@ use crate::centres::KeepGoing;
 use crate::error::{Error, Result, require};
 use crate::linear::Input;
 use crate::metrics::mean_entropy;
-use crate::prepare::{Dims, Preparation, Prepare, Prepared, Recipe};
+use crate::prepare::{Dims, LiftKind, Preparation, Prepare, Prepared, Recipe};
 use crate::report::{Flow, Observer, Part, Progress, StopReason};
 use crate::rows::{Rows, check_finite, check_width};
 use crate::simplex::largest;
@@ -117,7 +117,7 @@ const PREPARING: f64 = 0.1;
 impl Frame {
     /// How the rows are prepared.
     pub fn recipe(&self) -> Recipe {
-        Recipe { prepare: self.prepare, dims: self.dims, seed: self.seed }
+        Recipe { prepare: self.prepare, dims: self.dims, seed: self.seed, lift: LiftKind::None, k: 0 }
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod hinge;
 mod lbfgs;
+mod lift;
 mod linear;
 mod margin;
 mod margin_path;

@@ -86,19 +86,9 @@ impl GraphLift {
         Ok(Self { base, landmarks, scales, modes, neighbours, slowness })
     }
 
-    /// Number of raw features.
-    pub fn m(&self) -> usize {
-        self.base.m()
-    }
-
     /// Number of lifted features.
     pub fn d(&self) -> usize {
         self.modes.len() / self.landmarks.n().max(1)
-    }
-
-    /// Features of each file.
-    pub fn widths(&self) -> Vec<usize> {
-        self.base.views.iter().map(|view| view.width).collect()
     }
 
     /// Whether all parts fit together and all numbers are finite.
@@ -119,7 +109,7 @@ impl GraphLift {
 
     /// Lift a block of raw rows, which is overwritten.
     pub fn apply(&self, block: &mut [f32], out: &mut [f32]) {
-        let mut prepared = vec![0.0; block.len() / self.m() * self.base.d()];
+        let mut prepared = vec![0.0; block.len() / self.base.m() * self.base.d()];
         self.base.apply(block, &mut prepared);
         let mut distances = Vec::new();
         for (x, out) in prepared.chunks_exact(self.base.d()).zip(out.chunks_exact_mut(self.d())) {

@@ -7,6 +7,7 @@ mod spectrum;
 pub use graph::GraphLift;
 pub use landmarks::Landmarks;
 
+use super::Preparation;
 use crate::error::Result;
 use crate::rows::{Csr, Rows};
 use rayon::prelude::*;
@@ -37,9 +38,7 @@ pub enum Lift {
 impl Lift {
     /// Number of raw features.
     pub fn m(&self) -> usize {
-        match self {
-            Self::Graph(graph) => graph.m(),
-        }
+        self.base().m()
     }
 
     /// Number of features after the lift.
@@ -51,8 +50,13 @@ impl Lift {
 
     /// Features of each file that it was fitted to.
     pub fn widths(&self) -> Vec<usize> {
+        self.base().views.iter().map(|view| view.width).collect()
+    }
+
+    /// What is done to raw rows first.
+    pub fn base(&self) -> &Preparation {
         match self {
-            Self::Graph(graph) => graph.widths(),
+            Self::Graph(graph) => &graph.base,
         }
     }
 

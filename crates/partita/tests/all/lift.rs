@@ -1,0 +1,85 @@
+//! Fits with a lift, from outside: any shapes, new rows, explanations, going on.
+
+use ndarray::Array2;
+use partita::linear::{Input, LiftKind, Params, Prior, fit};
+use partita::report::Silent;
+use partita::rng::{Stream, stream};
+use partita::{EntropyClustering, metrics};
+use rand::RngExt;
+
+/// A ring around a disc of a third as many rows, and which of them each row belongs to.
+fn target(n: usize, seed: u64) -> (Array2<f32>, Vec<u32>) {
+    let mut rng = stream(seed, Stream::Synthetic, 0);
+    let truth: Vec<u32> = (0..n as u32).map(|i| u32::from(!i.is_multiple_of(4))).collect();
+    let mut x = Array2::zeros((n, 2));
+    for (i, &label) in truth.iter().enumerate() {
+        let (angle, spread) = (rng.random::<f32>() * 6.3, rng.random::<f32>());
+        let radius = if label == 1 { 4.0 + 0.5 * spread } else { spread };
+        x[[i, 0]] = 100.0 + radius * angle.cos();
+        x[[i, 1]] = radius * angle.sin();
+    }
+    (x, truth)
+}
+
+fn params() -> Params {
+    Params { lift: LiftKind::Graph, prior: Prior::unknown(2), ..Params::new(2) }
+}
+
+#[test]
+fn a_ring_and_what_it_surrounds_are_two_clusters_for_new_rows_too() {
+    let (x, truth) = target(900, 1);
+    let found = fit(&Input::new(&x), &params(), &Silent).unwrap();
+    assert_eq!(metrics::ari(&truth, &found.labels).unwrap(), 1.0);
+    let (others, truth) = target(3000, 2);
+    assert!(metrics::ari(&truth, &found.model.predict(&others).unwrap()).unwrap() > 0.99);
+    let planes = fit(&Input::new(&x), &Params { lift: LiftKind::None, ..params() }, &Silent).unwrap();
+    assert!(metrics::ari(&target(900, 1).1, &planes.labels).unwrap() < 0.5);
+}
+
+#[test]
+fn labels_are_those_of_the_model_whatever_the_budget_and_the_threads() {
+    let (x, _) = target(500, 3);
+    let few = Params { restarts: 1, prior: Prior::Uniform, epochs: Some(20), ..params() };
+    let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    let held = pool(1).install(|| fit(&Input::new(&x), &few, &Silent).unwrap());
+    assert!(held.model.predict(&x).unwrap() == held.labels);
+    let read = pool(3).install(|| fit(&Input { memory: 0, ..Input::new(&x) }, &few, &Silent).unwrap());
+    assert!(held.model == read.model && held.labels == read.labels);
+}
+
+#[test]
+fn what_explains_a_row_sums_to_its_lead_in_terms_of_raw_features() {
+    let (x, _) = target(600, 4);
+    let found = fit(&Input::new(&x), &params(), &Silent).unwrap();
+    for row in 0..20 {
+        let why = found.model.explain(&x, row).unwrap();
+        assert_eq!((why.contributions.len(), why.cluster as u32), (2, found.labels[row]));
+        let logits = found.model.logits_all(&x).unwrap();
+        let lead = f64::from(logits[[row, why.cluster]]) - f64::from(logits[[row, why.runner_up]]);
+        let sum = why.base + why.contributions.iter().map(|c| c.value).sum::<f64>();
+        assert!((sum - lead).abs() < 1e-3 * lead.abs().max(1.0), "row {row}: {sum} {lead}");
+    }
+}
+
+#[test]
+fn training_goes_on_with_the_lift_of_the_model() {
+    let (x, _) = target(600, 5);
+    let old = fit(&Input::new(&x), &params(), &Silent).unwrap().model;
+    let (more, truth) = target(400, 6);
+    let input = Input { warm_start: Some(&old), ..Input::new(&more) };
+    let again = Params { restarts: 1, epochs: Some(1), prior: Prior::Given(old.shares()), ..params() };
+    let found = fit(&input, &again, &Silent).unwrap();
+    assert!(found.model.lift() == old.lift());
+    assert!(metrics::ari(&truth, &found.labels).unwrap() > 0.99);
+}
+
+#[test]
+fn rows_that_are_not_finite_are_named() {
+    let (mut x, _) = target(300, 7);
+    let found = EntropyClustering::new(2).lift(LiftKind::Graph).fit(&x).unwrap();
+    x[[123, 1]] = f32::INFINITY;
+    let message = found.model.predict(&x).unwrap_err().to_string();
+    assert!(message.contains("row 123") && message.contains("column 1"), "{message}");
+    let message = EntropyClustering::new(2).lift(LiftKind::Graph).fit(&x).unwrap_err().to_string();
+    assert!(message.contains("row 123"), "{message}");
+}
