@@ -45,8 +45,8 @@ class EntropyClustering(Clusterer):
         power of σ, by default 20. The hinge loss has none.
     gamma : float, optional
         Weight γ of ‖W‖², in units of mean squared row norm 1; by default 2e-4 / n_clusters, for hinge 1e-2 / n_clusters.
-    prior : array-like of shape (n_clusters,) or "auto", optional
-        Expected shares of the clusters; equal by default, estimated if ``"auto"``.
+    prior : array-like of shape (n_clusters,), "equal" or "auto", optional
+        Expected shares of the clusters: given, equal, or estimated. By default equal, and estimated where rows are lifted.
     balance : {"exact"}, optional
         Give clusters exactly the sizes of the prior (within one row), by moving the rows that lose least.
     min_size, max_size : float, optional
@@ -54,9 +54,10 @@ class EntropyClustering(Clusterer):
     prepare : str, default="auto"
         What is done to rows first: ``"auto"``, ``"none"``, ``"centre"``, ``"standardise"``, ``"l2"``, ``"sphere"`` or
         ``"floor"``. All that is affine is folded back into the model.
-    lift : {"none", "graph"}, default="none"
+    lift : {"auto", "none", "graph"}, default="auto"
         A feature map before the softmax. ``"graph"`` maps rows to where they lie in the graph of nearest neighbours, so that clusters may have any
-        shape; mostly used with ``prior="auto"``. ``coef_`` and ``intercept_`` are then for lifted rows.
+        shape; ``coef_`` and ``intercept_`` are then for lifted rows. ``"auto"`` does so for rows of fewer than 32 features in which it finds
+        clusters.
     dims : int, "auto" or "full", default="auto"
         Dimensions to train on: at most 128 principal components, all features, or how many.
     init : {"auto", "random", "k-means++", "kmeans"}, default="auto"
@@ -152,8 +153,8 @@ class EntropyClustering(Clusterer):
         "loss": [str],
         "lam": [None, _NOT_NEGATIVE],
         "gamma": [None, _NOT_NEGATIVE],
-        "prior": [None, StrOptions({"auto"}), "array-like"],
-        "lift": [StrOptions({"none", "graph"})],
+        "prior": [None, StrOptions({"auto", "equal"}), "array-like"],
+        "lift": [StrOptions({"auto", "none", "graph"})],
         "balance": [None, StrOptions({"exact"})],
         "min_size": [None, _SIZE],
         "max_size": [None, _SIZE],
@@ -185,7 +186,7 @@ class EntropyClustering(Clusterer):
         min_size: float | None = None,
         max_size: float | None = None,
         prepare: str = "auto",
-        lift: str = "none",
+        lift: str = "auto",
         dims: int | str = "auto",
         init: str = "auto",
         n_init: int = 8,
@@ -256,7 +257,7 @@ class EntropyClustering(Clusterer):
         self._validate_params()
         x = self._matrix(X, reset=True, fewest=2)
         like = getattr(self, "_model", None) if self.warm_start else None
-        if like is not None and (self.coef_.shape != (self.n_clusters, x.shape[1])):
+        if like is not None and (len(self.coef_), sum(self._model.widths())) != (self.n_clusters, x.shape[1]):
             like = None
         return self._train(x, y, sample_weight, like)
 

@@ -31,7 +31,7 @@ class Explanation:
     >>> from sklearn.datasets import load_iris
     >>> from partita import EntropyClustering
     >>> iris = load_iris(as_frame=True).data
-    >>> why = EntropyClustering(n_clusters=3).fit(iris).explain(iris, row=0)
+    >>> why = EntropyClustering(n_clusters=3, lift="none").fit(iris).explain(iris, row=0)
     >>> why.contributions[0][0]
     'petal length (cm)'
     """

@@ -58,6 +58,7 @@ class MaxMarginClustering(EntropyClustering):
             gamma=gamma,
             prior=prior,
             prepare=prepare,
+            lift="none",
             dims=dims,
             init=init,
             n_init=n_init,

@@ -42,7 +42,7 @@ def sizes(model: Any) -> dict[str, Any]:
 
 def specification(model: Any) -> dict[str, Any]:
     """What the estimator is asked to do; the names are those of a file that ``partita fit --spec`` reads."""
-    prior = "equal" if model.prior is None else model.prior
+    prior = "usual" if model.prior is None else model.prior
     if not isinstance(prior, str):
         prior = {"shares": np.asarray(prior, dtype=np.float64).ravel().tolist()}
     rest = {"dims": model._dims(), "init": INIT[model.init], "exact_labels": model.label_solver == "exact"}
@@ -69,7 +69,7 @@ def arguments(spec: dict[str, Any]) -> dict[str, Any]:
         **{ours: spec[theirs] for ours, theirs in _TOP.items()},
         **{ours: method[theirs] for ours, theirs in _METHOD.items()},
         "random_state": spec["seed"],
-        "prior": prior["shares"] if isinstance(prior, dict) else None if prior == "equal" else prior,
+        "prior": prior["shares"] if isinstance(prior, dict) else None if prior == "usual" else prior,
         "dims": dims["exactly"] if isinstance(dims, dict) else dims,
         "init": next(ours for ours, theirs in INIT.items() if theirs == init),
         "label_solver": "exact" if method["exact_labels"] else "em",

@@ -160,6 +160,7 @@ WRONG = {
     "lambda": ({"lam": 1, "loss": "hinge"}, "lam= has no meaning where loss= is hinge"),
     "gamma": ({"gamma": -1}, "'gamma' parameter"),
     "prepare": ({"prepare": "x"}, "'prepare' parameter"),
+    "lift": ({"lift": "kernel"}, "'lift' parameter"),
     "dims": ({"dims": 0}, "'dims' parameter"),
     "init": ({"init": "x"}, "'init' parameter"),
     "epochs": ({"epochs": 2, "optimiser": "lbfgs"}, "epochs= has no meaning where optimiser= is lbfgs"),

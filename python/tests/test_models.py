@@ -1,12 +1,13 @@
 """Models in files: the command's, and ONNX."""
 
 import json
+import pickle
 import subprocess
 
 import numpy as np
 import pytest
 
-from partita import EntropyClustering, MaxMarginClustering
+from partita import EntropyClustering, MaxMarginClustering, metrics
 
 
 def run(command, *arguments):
@@ -117,7 +118,7 @@ def test_onnx_is_right_far_from_the_origin_and_at_any_scale(prepare):
     sets = {"centre": [far], "none": [near], "sphere": [far, near * 1e20, near * 1e-25], "l2": [near * 1e20, near * 1e-25]}
     for x in sets[prepare]:
         x = x.astype(np.float32)
-        model = EntropyClustering(4, n_init=2, prepare=prepare).fit(x)
+        model = EntropyClustering(4, n_init=2, prepare=prepare, lift="none").fit(x)
         session = onnxruntime.InferenceSession(model.to_onnx(), providers=["CPUExecutionProvider"])
         label, proba = session.run(["label", "probabilities"], {"X": x})
         assert np.mean(label == model.labels_) > 0.999
@@ -136,3 +137,26 @@ def test_onnx_passes_the_checker(digits):
     onnx = pytest.importorskip("onnx")
     model = EntropyClustering(10, n_init=1).fit(digits[0])
     onnx.checker.check_model(onnx.load_from_string(model.to_onnx()), full_check=True)
+
+
+def test_a_lift_serves_all_that_a_model_does(tmp_path):
+    """Two rings: planes cannot tell them apart, and the model with the lift can be kept, copied, explained and gone on with."""
+    rng = np.random.default_rng(5)
+    turn, truth = rng.uniform(0, 2 * np.pi, 600), np.arange(600) % 2
+    x = (np.c_[np.cos(turn), np.sin(turn)] * (1 + 3 * truth[:, None]) + rng.normal(0, 0.05, (600, 2))).astype(np.float32)
+    model = EntropyClustering(2).fit(x)
+    assert metrics.ari(truth, model.labels_) == 1.0
+    assert model.report_["lift"]["kind"] == "graph"
+    assert metrics.ari(truth, EntropyClustering(2, lift="none").fit_predict(x)) < 0.5
+    model.save(tmp_path / "m.safetensors")
+    loaded = EntropyClustering.load(tmp_path / "m.safetensors")
+    assert (loaded.n_features_in_, loaded.lift) == (2, "auto")
+    for other in (loaded, pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(other.predict_proba(x), model.predict_proba(x))
+    assert len(model.explain(x, row=0).contributions) == 2
+    assert [len(portrait.features) for portrait in model.explain(x)] == [2, 2]
+    again = EntropyClustering(2, warm_start=True).fit(x).fit(x)
+    np.testing.assert_array_equal(again.labels_, EntropyClustering(2).fit(x).labels_)
+    np.testing.assert_array_equal(loaded.partial_fit(x).predict(x), model.labels_)
+    with pytest.raises(ValueError, match="ONNX"):
+        model.to_onnx()

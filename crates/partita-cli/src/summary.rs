@@ -81,12 +81,17 @@ fn details(record: &Record) -> Vec<(&'static str, String)> {
 
 fn linear(r: &LinearDetails) -> Vec<(&'static str, String)> {
     let worst = r.restarts.iter().map(|r| r.loss).fold(f64::NEG_INFINITY, f64::max);
-    vec![
+    let lift = r.lift.map(|lift| {
+        let apart = format!("slowness {:.3} (0: clusters well apart)", lift.slowness);
+        ("lift", format!("graph of {} landmarks, {} neighbours, {apart}", lift.landmarks, lift.neighbours))
+    });
+    let rest = vec![
         ("fairness", format!("{:.4} nats from the prior (0: sizes as expected)", r.fairness)),
         ("margin", format!("{:.2e} smallest, {:.2e} median", r.margin, r.median_margin)),
         ("loss", format!("{:.4} (best of {}, worst {worst:.4})", r.loss, r.restarts.len())),
         ("agreement", format!("{:.3} mean ARI between restarts", r.agreement)),
-    ]
+    ];
+    lift.into_iter().chain(rest).collect()
 }
 
 /// Agreement with the true labels.

@@ -204,8 +204,7 @@ fn model(
     if k < 2 || m == 0 {
         return Err(origin.corrupt(format!("a model cannot have {k} clusters and {m} features")));
     }
-    let plain =
-        Model::new(views, weight, bias, average, prior).map_err(|e| origin.corrupt(e.to_string()))?;
+    let plain = Model::new(views, weight, bias, average, prior).map_err(|e| origin.corrupt(e.to_string()))?;
     let Some(LiftRecord::Graph { landmarks, neighbours, slowness, views }) = lift else { return Ok(plain) };
     let raw = total(&views);
     let (mean, scale) = (take("lift.mean", &[raw])?, take("lift.scale", &[raw])?);
@@ -213,7 +212,12 @@ fn model(
     let graph = GraphLift {
         scales: take("lift.scales", &[landmarks])?,
         modes: take("lift.modes", &[landmarks, m])?,
-        base: Preparation { views: read_views(views, "lift.centre.", &mut take)?, mean, scale, reduction: None },
+        base: Preparation {
+            views: read_views(views, "lift.centre.", &mut take)?,
+            mean,
+            scale,
+            reduction: None,
+        },
         landmarks: Landmarks::from_columns(columns, raw),
         neighbours,
         slowness,
@@ -271,7 +275,8 @@ mod tests {
         let changes: [(&str, Change); 4] = [
             ("`lift.modes` is missing", |file| drop(file.tensors.remove("lift.modes"))),
             ("the lift of the model", |file| {
-                let Some(Tensor { values: Values::F32(scales), .. }) = file.tensors.get_mut("lift.scales") else {
+                let Some(Tensor { values: Values::F32(scales), .. }) = file.tensors.get_mut("lift.scales")
+                else {
                     panic!("scales")
                 };
                 scales[0] = f32::NAN;

@@ -36,7 +36,7 @@ pub fn to_onnx(model: &Model) -> partita::Result<Vec<u8>> {
         return Err(partita::Error::Parameter {
             name: "the model",
             value: "one with a lift".to_owned(),
-            must: "one without a lift to be written as ONNX; fit it without one",
+            must: "one without a lift to be written as ONNX: fit it again with the lift none",
         });
     }
     let (k, m) = (model.k(), model.m());
@@ -230,8 +230,12 @@ mod tests {
     fn the_bytes_are_those_of_the_onnx_library() {
         let views = model(3, &[(2, true, true), (1, false, false), (3, true, false)]);
         assert!(to_onnx(&views).unwrap() == include_bytes!("../tests/golden/views.onnx"));
-        assert!(to_onnx(&model(2, &[(130, false, true)])).unwrap() == include_bytes!("../tests/golden/wide.onnx"));
-        assert!(to_onnx(&model(2, &[(4, false, false)])).unwrap() == include_bytes!("../tests/golden/plain.onnx"));
+        assert!(
+            to_onnx(&model(2, &[(130, false, true)])).unwrap() == include_bytes!("../tests/golden/wide.onnx")
+        );
+        assert!(
+            to_onnx(&model(2, &[(4, false, false)])).unwrap() == include_bytes!("../tests/golden/plain.onnx")
+        );
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::sizes::Balanced;
 use partita::linear::Ailment;
 use partita::linear::{Fit, Params, Restart};
 use partita::metrics::Scores;
+use partita::prepare::LiftNote;
 use partita::report::StopReason;
 use partita_data::model_file::ModelFile;
 use serde::Serialize;
@@ -62,6 +63,8 @@ pub enum Details {
 pub struct LinearDetails {
     /// Features.
     pub m: usize,
+    /// The feature map before the softmax, if there is one.
+    pub lift: Option<LiftNote>,
     /// The prior u over the sizes, as given or as estimated.
     pub prior: Vec<f64>,
     /// Loss of the chosen restart, norm included.
@@ -117,6 +120,7 @@ impl Record {
         let Fit { model, labels, report } = found;
         let details = LinearDetails {
             m: report.m,
+            lift: report.lift,
             prior: report.prior,
             loss: report.loss,
             fairness: report.fairness,

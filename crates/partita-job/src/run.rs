@@ -46,7 +46,12 @@ pub fn run(
     let params = params(spec, dataset.n())?;
     let like = given.like.as_deref();
     // A model of other features is no start, only a source of numbers.
-    let same = |model: &&Model| model.k() == params.k && model.lift().is_some() == (params.lift != LiftKind::None);
+    let sees = |model: &Model| match params.lift {
+        LiftKind::None => model.lift().is_none(),
+        LiftKind::Graph => model.lift().is_some(),
+        LiftKind::Auto => true,
+    };
+    let same = |model: &&Model| model.k() == params.k && sees(model);
     let start = like.filter(same);
     let task = Task { stored: params.clone(), params, start, like, sizes: spec.sizes };
     task.run(dataset, given, resources, observer)
@@ -98,6 +103,8 @@ pub(crate) fn params(spec: &FitSpec, n: usize) -> Result<Params> {
     let prior = match (&spec.prior, spec.prior.shares()?) {
         (_, Some(shares)) => Prior::Given(shares),
         (PriorSpec::Auto, None) => limited.unwrap_or(Prior::unknown(k)),
+        // Exact sizes that nobody gave are equal ones.
+        (PriorSpec::Usual, None) if spec.sizes.balance.is_none() => limited.unwrap_or(Prior::Usual),
         (_, None) => limited.unwrap_or_default(),
     };
     Ok(Params {

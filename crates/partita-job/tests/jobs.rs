@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-use partita::linear::{Input, Params, Prior, fit};
+use partita::linear::{Input, LiftKind, Params, Prior, fit};
 use partita::report::{Flow, Observer, Progress, Silent};
 use partita_data::model_file::ModelFile;
 use partita_data::synth::gaussian_mixture;
@@ -36,7 +36,8 @@ fn bytes(model: &AnyModel) -> Vec<u8> {
 fn a_job_is_the_fit_of_the_engine() {
     let (rows, labels) = gaussian_mixture(&[60, 70, 80], 5, 12.0, 1);
     let features = Features::from_vec(rows.clone(), 5).unwrap();
-    let params = Params { restarts: 2, seed: 7, ..Params::new(3) };
+    let (lift, prior) = (LiftKind::Auto, Prior::Usual);
+    let params = Params { restarts: 2, seed: 7, lift, prior, ..Params::new(3) };
     let expected = fit(&Input::new(&features), &params, &Silent).unwrap();
     let truth: Vec<i64> = labels.iter().map(|&label| label as i64).collect();
     let given = Given { truth: Some(truth.into()), ..Given::default() };
@@ -89,7 +90,8 @@ fn limits_hold_and_rounding_costs_no_row() {
 fn limits_and_unknown_sizes_have_the_prior_estimated() {
     let dataset = blobs(&[70, 20, 10], 4);
     let prior = |spec: FitSpec| fitted(&spec, &dataset).linear().unwrap().params.prior.clone();
-    assert_eq!(prior(FitSpec::new(2)), Prior::Uniform);
+    assert_eq!(prior(FitSpec::new(2)), Prior::Usual);
+    assert_eq!(prior(FitSpec { prior: PriorSpec::Equal, ..FitSpec::new(2) }), Prior::Uniform);
     assert_eq!(prior(FitSpec { prior: PriorSpec::Auto, ..FitSpec::new(2) }), Prior::unknown(2));
     let sizes = SizeSpec { min_size: Some(25.0), max_size: Some(0.7), ..SizeSpec::default() };
     let limited = prior(FitSpec { sizes, ..FitSpec::new(2) });

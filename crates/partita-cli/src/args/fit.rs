@@ -4,7 +4,9 @@
 #[cfg(feature = "deep")]
 use super::NetworkArgs;
 use super::ReadOptions;
-use super::values::{BalanceArg, InitArg, LiftArg, OptimiserArg, PrepareArg, RefreshArg, dims, positive, restarts};
+use super::values::{
+    BalanceArg, InitArg, LiftArg, OptimiserArg, PrepareArg, RefreshArg, dims, positive, restarts,
+};
 use clap::{Args, ValueHint};
 use partita::linear::{Dims, Loss};
 use partita_job::SizeSpec;
@@ -41,8 +43,8 @@ pub struct FitArgs {
     /// Seed of all random choices: the same seed gives the same bits [default: 0]
     #[arg(long, short, value_name = "S")]
     pub seed: Option<u64>,
-    /// Expected cluster sizes: shares such as 0.5,0.3,0.2, a file of shares, or auto to estimate them [default: equal]
-    #[arg(long, value_name = "P1,P2,..|FILE|auto", allow_hyphen_values = true)]
+    /// Expected cluster sizes: shares such as 0.5,0.3,0.2, a file of shares, equal, or auto to estimate them [default: equal; auto with a lift]
+    #[arg(long, value_name = "P1,P2,..|FILE|equal|auto", allow_hyphen_values = true)]
     pub prior: Option<String>,
     /// Known labels of some rows; -1 or empty for the others
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -84,7 +86,7 @@ pub struct MethodArgs {
     /// How rows are prepared before training [default: auto]
     #[arg(long, value_enum)]
     pub prepare: Option<PrepareArg>,
-    /// A feature map before the softmax, for clusters that no planes part; mostly used with --prior auto [default: none]
+    /// A feature map before the softmax, for clusters that no planes part [default: auto]
     #[arg(long, value_enum)]
     pub lift: Option<LiftArg>,
     /// Dimensions to train on: auto (at most 128 principal components), full, or a number [default: auto]

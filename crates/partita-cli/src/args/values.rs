@@ -39,6 +39,8 @@ impl From<PrepareArg> for Prepare {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum LiftArg {
+    /// graph for few features in which it finds clusters, otherwise none
+    Auto,
     /// None: planes part the clusters
     None,
     /// Where a row lies in the graph of nearest neighbours: clusters of any shape
@@ -48,6 +50,7 @@ pub enum LiftArg {
 impl From<LiftArg> for LiftKind {
     fn from(arg: LiftArg) -> Self {
         match arg {
+            LiftArg::Auto => Self::Auto,
             LiftArg::None => Self::None,
             LiftArg::Graph => Self::Graph,
         }

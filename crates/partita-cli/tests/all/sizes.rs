@@ -13,8 +13,8 @@ fn sizes(report: &Value) -> Vec<usize> {
 #[test]
 fn unknown_sizes_are_estimated_and_serve_better_than_equal_ones() {
     let lab = Lab::with_rows(&gaussian_mixture(&[1400, 400, 200], 10, 6.0, 4), 10);
-    let equal = lab.json("fit x.npy -k 3 --truth truth.npy");
-    let auto = lab.json("fit x.npy -k 3 --truth truth.npy --prior auto");
+    let equal = lab.json("fit x.npy -k 3 --truth truth.npy --lift none --prior equal");
+    let auto = lab.json("fit x.npy -k 3 --truth truth.npy --lift none --prior auto");
     let mut shares: Vec<f64> = sizes(&auto).iter().map(|&s| s as f64 / 2000.0).collect();
     shares.sort_by(|a, b| b.total_cmp(a));
     for (share, truth) in shares.iter().zip([0.7, 0.2, 0.1]) {

@@ -17,8 +17,11 @@ pub(super) fn refuse_for_linear(spec: &FitSpec, resources: &Resources) -> Result
 }
 
 fn refuse_for_optimiser(method: &MethodSpec) -> Result<()> {
-    let dims = [(Field::Dims, method.lift != LiftKind::None && method.dims != Dims::Auto)];
-    JobError::first_idle(&dims, "beside `lift`, which has as many dimensions as there are clusters; leave it out")?;
+    let dims = [(Field::Dims, method.lift == LiftKind::Graph && method.dims != Dims::Auto)];
+    JobError::first_idle(
+        &dims,
+        "beside `lift`, which has as many dimensions as there are clusters; leave it out",
+    )?;
     let momentum = (Field::Momentum, method.momentum != 0.0);
     match method.optimiser {
         OptimiserKind::Lbfgs => {
@@ -75,7 +78,7 @@ pub(super) fn refuse_for_network(spec: &FitSpec, network: &NetworkSpec, resource
         (Field::Polish, method.polish > 0),
         (Field::Gamma, method.gamma.is_some()),
         (Field::Restarts, spec.restarts != RESTARTS),
-        (Field::Lift, method.lift != LiftKind::None),
+        (Field::Lift, method.lift == LiftKind::Graph),
         (Field::Dims, method.dims != Dims::Auto),
         (Field::Prepare, method.prepare != Prepare::Auto),
         (Field::Init, method.init != Init::Auto),
@@ -103,7 +106,7 @@ fn refuse_for_aim(spec: &FitSpec, network: &NetworkSpec) -> Result<()> {
         (Field::Vat, network.vat.is_some()),
         (Field::VatLength, network.vat_length != VAT_LENGTH),
         (Field::WarmUp, network.warm_up > 0),
-        (Field::Prior, spec.prior != PriorSpec::Equal),
+        (Field::Prior, !matches!(spec.prior, PriorSpec::Usual | PriorSpec::Equal)),
         (Field::Epochs, network.scan.is_some() && method.epochs.is_some()),
     ];
     if network.iic.is_none() {

@@ -48,7 +48,7 @@ impl Default for MethodSpec {
             lambda: None,
             gamma: None,
             prepare: Prepare::default(),
-            lift: LiftKind::default(),
+            lift: LiftKind::Auto,
             dims: Dims::default(),
             init: Init::default(),
             epochs: None,

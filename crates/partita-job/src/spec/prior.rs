@@ -19,8 +19,10 @@ use std::str::FromStr;
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PriorSpec {
-    /// All clusters have the same size.
+    /// Equal sizes or, where a lift shows clusters of any size, estimated ones.
     #[default]
+    Usual,
+    /// All clusters have the same size.
     Equal,
     /// Nothing is known: they are estimated.
     Auto,
@@ -42,7 +44,7 @@ impl PriorSpec {
     /// The shares that were given, here or in a file.
     pub(crate) fn shares(&self) -> Result<Option<Vec<f64>>> {
         match self {
-            Self::Equal | Self::Auto => Ok(None),
+            Self::Usual | Self::Equal | Self::Auto => Ok(None),
             Self::Shares(shares) => Ok(Some(shares.clone())),
             Self::File(path) => Ok(Some(read_vector(path)?)),
         }

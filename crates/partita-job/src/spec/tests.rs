@@ -1,5 +1,5 @@
 use super::*;
-use partita::linear::{Dims, Init, Loss, Optimiser, Prepare, Refresh};
+use partita::linear::{Dims, Init, LiftKind, Loss, Optimiser, Prepare, Refresh};
 use serde_json::Value;
 
 fn full() -> FitSpec {
@@ -24,6 +24,7 @@ fn full() -> FitSpec {
             lambda: Some(0.1),
             gamma: Some(1e-5),
             prepare: Prepare::L2,
+            lift: LiftKind::Graph,
             dims: Dims::Exactly(12),
             init: Init::KMeans,
             epochs: Some(9),

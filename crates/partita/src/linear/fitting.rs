@@ -13,7 +13,7 @@ use super::state::{Stage, TrainState};
 use super::trainer::{Trainer, sample};
 use crate::error::{Error, Result};
 use crate::metrics;
-use crate::prepare::Prepared;
+use crate::prepare::{Lift, Prepared};
 use crate::report::{Progress, StopReason};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
@@ -80,7 +80,7 @@ impl<'a> Fitting<'a> {
     /// If the rows, what is known about them or an option cannot be used.
     pub fn new(input: &'a Input<'a>, prepared: &'a Prepared, params: &Params) -> Result<Self> {
         let (plan, source) = checked(input, prepared, params)?;
-        let estimate = match params.prior {
+        let estimate = match plan.params.prior {
             Prior::Estimated { least, most } => {
                 Some(Estimate::begin(&plan, Range { least, most }, &sample(&plan, &source)?))
             }
@@ -232,6 +232,7 @@ impl<'a> Fitting<'a> {
             n: self.source.n(),
             m: self.source.raw_m(),
             k: params.k,
+            lift: self.source.lift().map(Lift::note),
             prior: checked.prior.clone(),
             loss: chosen.loss,
             decisiveness: chosen.decisiveness,
@@ -265,7 +266,9 @@ fn trainer<'a>(plan: &Plan, estimate: Option<&Estimate>, source: Source<'a>) -> 
 /// The options with every default filled in, and the rows they are for.
 fn checked<'a>(input: &'a Input<'a>, prepared: &'a Prepared, params: &Params) -> Result<(Plan, Source<'a>)> {
     input.check(params.k)?;
-    let plan = Plan { params: params.clone(), checked: params.check(input.rows.n())? };
-    input.check_distinct(params.k)?;
+    let prior = params.prior.resolve(params.k, prepared.lift().is_some());
+    let params = Params { prior, ..params.clone() };
+    let plan = Plan { checked: params.check(input.rows.n())?, params };
+    input.check_distinct(plan.params.k)?;
     Ok((plan, Source::new(input, prepared)))
 }

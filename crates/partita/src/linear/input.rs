@@ -2,7 +2,7 @@
 
 use super::model::Model;
 use crate::error::{Error, Result, require};
-use crate::prepare::{Prepared, Recipe, Sight};
+use crate::prepare::{LiftKind, Prepared, Recipe, Sight};
 use crate::report::Observer;
 use crate::rows::Rows;
 use std::collections::HashSet;
@@ -36,11 +36,14 @@ impl<'a> Input<'a> {
         self.known.is_some_and(|known| known.iter().any(|l| *l >= 0))
     }
 
-    /// Prepare the rows by a recipe, as the model to start from sees them if there is one.
+    /// Prepare the rows by a recipe, as the model to start from sees them if there is one. Rows of which some labels are known are not lifted
+    /// unless the recipe says so: a lift keeps the clusters that rows show by themselves, and labels may ask for others.
     ///
     /// # Errors
     /// As [`Prepared::new`].
     pub fn prepared(&self, recipe: Recipe, observer: &dyn Observer) -> Result<Prepared> {
+        let known = recipe.lift == LiftKind::Auto && self.names_clusters();
+        let recipe = if known { Recipe { lift: LiftKind::None, ..recipe } } else { recipe };
         let sight = self.warm_start.map(|model| Sight { lift: model.lift.as_ref(), views: &model.views });
         Prepared::new(self.rows, &self.widths, recipe, sight, self.memory, observer)
     }

@@ -19,7 +19,7 @@ const STEPS: usize = 32;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Model {
     /// The feature map of raw rows, if there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub(super) lift: Option<Lift>,
     /// What is done to a row before W: one view for each feature file, or one for all lifted features.
     pub(super) views: Vec<FeatureView>,
@@ -165,7 +165,11 @@ impl Model {
             return Err(Error::Files { expected: vec![lift.d()], found: self.widths() });
         };
         if lift.d() != view.width || !lift.is_sound() {
-            return Err(Error::Length { what: "the lift of the model", found: lift.d(), expected: view.width });
+            return Err(Error::Length {
+                what: "the lift of the model",
+                found: lift.d(),
+                expected: view.width,
+            });
         }
         Ok(Self { lift: Some(lift), ..self })
     }

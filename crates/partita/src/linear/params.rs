@@ -40,6 +40,8 @@ pub enum Prior {
     /// All clusters have the same size.
     #[default]
     Uniform,
+    /// Equal sizes or, where rows are lifted and so clusters of any size show, estimated ones.
+    Usual,
     /// These shares.
     Given(Vec<f64>),
     /// Nothing: they are estimated, each between these shares.
@@ -52,6 +54,15 @@ pub enum Prior {
 }
 
 impl Prior {
+    /// What [`Prior::Usual`] means for `k` clusters of rows that are lifted or not.
+    pub(super) fn resolve(&self, k: usize, lifted: bool) -> Self {
+        match self {
+            Self::Usual if lifted => Self::unknown(k),
+            Self::Usual => Self::Uniform,
+            known => known.clone(),
+        }
+    }
+
     /// Nothing is known: any sizes, but no cluster below a quarter of its equal share.
     pub fn unknown(k: usize) -> Self {
         Self::Estimated { least: 0.25 / k as f64, most: 1.0 }
@@ -184,7 +195,7 @@ impl Params {
         require("the learning rate", rate, rate.is_finite() && rate > 0.0, "a finite number above 0")?;
         let prior = match &self.prior {
             Prior::Given(prior) => check_prior(prior, self.k)?,
-            Prior::Uniform => uniform(self.k),
+            Prior::Uniform | Prior::Usual => uniform(self.k),
             Prior::Estimated { least, most } => {
                 self.check_range(*least, *most)?;
                 uniform(self.k)

@@ -2,6 +2,7 @@
 
 use super::params::Params;
 use super::score::Ailment;
+use crate::prepare::LiftNote;
 use crate::report::StopReason;
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +16,8 @@ pub struct Report {
     pub m: usize,
     /// Clusters.
     pub k: usize,
+    /// The feature map before the softmax, if there is one.
+    pub lift: Option<LiftNote>,
     /// The prior u over their sizes, as given or as estimated.
     pub prior: Vec<f64>,
     /// Loss of the chosen restart, norm included.

@@ -10,7 +10,7 @@ mod survey;
 mod tests;
 mod view;
 
-pub use lift::{GraphLift, Landmarks, Lift, LiftKind, Lifted};
+pub use lift::{GraphLift, Landmarks, Lift, LiftKind, LiftNote, Lifted};
 pub use preparation::{Preparation, Prepare};
 pub use prepared::{Preparations, Prepared, Recipe, Sight};
 pub use reduce::{Dims, Reduction, WIDE};

@@ -45,7 +45,7 @@ pub enum Prepare {
 }
 
 /// With fewer features than this the norm of a row tells clusters apart, and `auto` keeps it.
-const MANY_FEATURES: usize = 32;
+pub(super) const MANY_FEATURES: usize = 32;
 /// Mean skewness above which features count as one-sided. Rectified activations and pixels have 1 to 5, signed
 /// embeddings about 0.
 const SKEWED: f64 = 0.5;

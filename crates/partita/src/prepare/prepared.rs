@@ -1,7 +1,7 @@
 //! Rows prepared once and shared by any number of fits.
 
 use super::lift::{GraphLift, Lift, LiftKind, Lifted};
-use super::preparation::{Preparation, Prepare};
+use super::preparation::{MANY_FEATURES, Preparation, Prepare};
 use super::reduce::Dims;
 use super::view::FeatureView;
 use crate::error::Result;
@@ -59,9 +59,12 @@ impl Prepared {
         let lift = match (sight, recipe.lift) {
             (Some(sight), _) => sight.lift.cloned(),
             (None, LiftKind::None) => None,
-            (None, LiftKind::Graph) => {
+            (None, LiftKind::Auto) if !may_lift(data, recipe) => None,
+            (None, kind) => {
                 let base = Preparation::fit(data, widths, recipe.prepare, &Part::new(observer, 0.0, 0.5))?;
-                Some(Lift::Graph(GraphLift::fit(data, base, recipe.k, recipe.seed)?))
+                let graph = GraphLift::fit(data, base, recipe.k, recipe.seed)?;
+                let wanted = kind == LiftKind::Graph || graph.finds_clusters(data.n());
+                wanted.then_some(Lift::Graph(graph))
             }
         };
         let views = sight.map(|sight| sight.views);
@@ -121,6 +124,14 @@ impl Prepared {
         self.preparation.apply(&mut raw, out);
         Ok(())
     }
+}
+
+/// Whether `auto` looks for a lift: rows of few features, which are not to be reduced to fewer.
+fn may_lift(data: &dyn Rows, recipe: Recipe) -> bool {
+    data.m() < MANY_FEATURES
+        && data.sparse().is_none()
+        && recipe.dims == Dims::Auto
+        && data.n() > 2 * recipe.k
 }
 
 /// Remembers what was prepared of the same rows, for comparisons that fit them many times.

@@ -39,6 +39,8 @@ const DENSITY: f64 = 2.0;
 const LEAST_SCALE: f32 = 1e-3;
 /// Weight of an edge between separate pieces, as a part of the degrees it joins: without one their modes mix freely.
 const WEAK: f64 = 1e-4;
+/// Slowness below which there are clusters: half of the least that rows of one Gaussian have.
+const CLEAR: f64 = 0.15;
 /// Pieces below this part of the equal share are no clusters: they are tied to what is next to them.
 const LEAST_PIECE: f64 = 0.05;
 
@@ -84,6 +86,14 @@ impl GraphLift {
         let best = found.into_iter().reduce(|a, b| if b.slowness < a.slowness { b } else { a });
         let Found { scales, modes, neighbours, slowness } = best.expect("at least one number is tried");
         Ok(Self { base, landmarks, scales, modes, neighbours, slowness })
+    }
+
+    /// Whether it found clusters in `n` rows. In a plane and in space, neighbours show how dense rows are, and the lift is as good as any
+    /// map even where clusters touch. In more dimensions they do only with many rows; otherwise the modes must be clearly slower
+    /// than those of a single Gaussian, whose slowness is 0.29 or more (0.4 to 0.6 beyond two dimensions).
+    pub fn finds_clusters(&self, n: usize) -> bool {
+        let dense = (n as f64).log(4.0) >= self.base.d() as f64 + 1.0;
+        dense || self.slowness < CLEAR
     }
 
     /// Number of lifted features.

@@ -23,6 +23,8 @@ pub enum LiftKind {
     /// None: clusters are parted by planes.
     #[default]
     None,
+    /// [`LiftKind::Graph`] for rows of few features in which it finds clusters, otherwise none.
+    Auto,
     /// Where a row lies in the graph of nearest neighbours: clusters are parted where rows are sparse, whatever their shapes.
     Graph,
 }
@@ -53,6 +55,17 @@ impl Lift {
         self.base().views.iter().map(|view| view.width).collect()
     }
 
+    /// What a report says about it.
+    pub fn note(&self) -> LiftNote {
+        let Self::Graph(graph) = self;
+        LiftNote {
+            kind: LiftKind::Graph,
+            landmarks: graph.landmarks.n(),
+            neighbours: graph.neighbours,
+            slowness: graph.slowness,
+        }
+    }
+
     /// What is done to raw rows first.
     pub fn base(&self) -> &Preparation {
         match self {
@@ -73,6 +86,19 @@ impl Lift {
             Self::Graph(graph) => graph.apply(block, out),
         }
     }
+}
+
+/// What a report says about a lift.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct LiftNote {
+    /// The feature map.
+    pub kind: LiftKind,
+    /// Rows that stand for all.
+    pub landmarks: usize,
+    /// Nearest landmarks that count.
+    pub neighbours: usize,
+    /// How slow the modes are beside the next: near 0 the clusters are well apart, from 0.3 on there may be none.
+    pub slowness: f64,
 }
 
 /// Rows seen through a lift.
