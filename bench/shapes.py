@@ -82,6 +82,13 @@ def made():
     yield "crossed parabolas", x + rng.normal(0, 0.12, (500, 2)), [np.repeat([1, 2], 250)]
 
 
+def tables():
+    """Three tables of scikit-learn, standardised."""
+    for name in ("iris", "wine", "breast_cancer"):
+        table = getattr(datasets, f"load_{name}")()
+        yield name.replace("_", " "), (table.data - table.data.mean(0)) / table.data.std(0), [table.target + 1]
+
+
 def partita(binary, x, k, *options):
     """Labels by the command, and the seconds it took."""
     with tempfile.TemporaryDirectory() as folder:
@@ -131,6 +138,7 @@ def main():
         methods[name] = lambda x, k, make=make: peer(make, x, k)
     table("shapes.npz", stored(), methods)
     table("Made sets", made(), methods)
+    table("Tables", tables(), methods)
 
 
 if __name__ == "__main__":
