@@ -167,7 +167,7 @@ fn views(text: &str, origin: &Origin<'_>) -> Result<Vec<ViewRecord>> {
 fn read_views(
     records: Vec<ViewRecord>,
     prefix: &str,
-    take: &mut dyn FnMut(&str, &[usize]) -> Result<Vec<f32>>,
+    mut take: impl FnMut(&str, &[usize]) -> Result<Vec<f32>>,
 ) -> Result<Vec<FeatureView>> {
     let mut views = Vec::with_capacity(records.len());
     for (i, ViewRecord { width, centred, normalise }) in records.into_iter().enumerate() {

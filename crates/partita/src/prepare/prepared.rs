@@ -4,7 +4,7 @@ use super::lift::{GraphLift, Lift, LiftKind, Lifted};
 use super::preparation::{MANY_FEATURES, Preparation, Prepare};
 use super::reduce::Dims;
 use super::view::FeatureView;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::report::{Observer, Part};
 use crate::rows::Rows;
 use std::borrow::Cow;
@@ -62,9 +62,14 @@ impl Prepared {
             (None, LiftKind::Auto) if !may_lift(data, recipe) => None,
             (None, kind) => {
                 let base = Preparation::fit(data, widths, recipe.prepare, &Part::new(observer, 0.0, 0.5))?;
-                let graph = GraphLift::fit(data, base, recipe.k, recipe.seed)?;
-                let wanted = kind == LiftKind::Graph || graph.finds_clusters(data.n());
-                wanted.then_some(Lift::Graph(graph))
+                match GraphLift::fit(data, base, recipe.k, recipe.seed) {
+                    Ok(graph) if kind == LiftKind::Graph || graph.finds_clusters(data.n()) => {
+                        Some(Lift::Graph(graph))
+                    }
+                    // Nearly all rows are copies: planes will do.
+                    Err(Error::TooFewDistinctRows { .. }) if kind == LiftKind::Auto => None,
+                    found => found.map(|_| None)?,
+                }
             }
         };
         let views = sight.map(|sight| sight.views);
@@ -126,12 +131,12 @@ impl Prepared {
     }
 }
 
-/// Whether `auto` looks for a lift: rows of few features, which are not to be reduced to fewer.
+/// Whether `auto` looks for a lift: enough rows of few features, which are not to be reduced to fewer.
 fn may_lift(data: &dyn Rows, recipe: Recipe) -> bool {
     data.m() < MANY_FEATURES
         && data.sparse().is_none()
         && recipe.dims == Dims::Auto
-        && data.n() > 2 * recipe.k
+        && GraphLift::suits(data.n(), recipe.k)
 }
 
 /// Remembers what was prepared of the same rows, for comparisons that fit them many times.

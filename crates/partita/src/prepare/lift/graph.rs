@@ -18,7 +18,7 @@
 
 use super::landmarks::Landmarks;
 use super::spectrum::{Graph, Spectrum};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::prepare::Preparation;
 use crate::rng::{Stream, stream};
 use crate::rows::Rows;
@@ -39,6 +39,8 @@ const DENSITY: f64 = 2.0;
 const LEAST_SCALE: f32 = 1e-3;
 /// Weight of an edge between separate pieces, as a part of the degrees it joins: without one their modes mix freely.
 const WEAK: f64 = 1e-4;
+/// Landmarks for each cluster that `auto` asks for.
+const LANDMARKS_PER_CLUSTER: usize = 25;
 /// Slowness below which there are clusters: half of the least that rows of one Gaussian have.
 const CLEAR: f64 = 0.15;
 /// Pieces below this part of the equal share are no clusters: they are tied to what is next to them.
@@ -65,10 +67,13 @@ impl GraphLift {
     /// A lift to `k` features, the modes of `k` clusters, of rows that `base` prepares.
     ///
     /// # Errors
-    /// If the rows cannot be read.
+    /// If the rows cannot be read, or if there are fewer different landmarks than clusters.
     pub fn fit(data: &dyn Rows, base: Preparation, k: usize, seed: u64) -> Result<Self> {
         let landmarks = draw(data, &base, seed)?;
         let n = landmarks.n();
+        if n < k.max(2) {
+            return Err(Error::TooFewDistinctRows { rows: data.n().min(LANDMARKS), distinct: n, k });
+        }
         let most = NEIGHBOURS[NEIGHBOURS.len() - 1].min(n - 1);
         let near: Vec<Vec<(f32, u32)>> = (0..n)
             .into_par_iter()
@@ -86,6 +91,11 @@ impl GraphLift {
         let best = found.into_iter().reduce(|a, b| if b.slowness < a.slowness { b } else { a });
         let Found { scales, modes, neighbours, slowness } = best.expect("at least one number is tried");
         Ok(Self { base, landmarks, scales, modes, neighbours, slowness })
+    }
+
+    /// Whether `n` rows are enough to show `k` clusters.
+    pub fn suits(n: usize, k: usize) -> bool {
+        n.min(LANDMARKS) >= LANDMARKS_PER_CLUSTER * k
     }
 
     /// Whether it found clusters in `n` rows. In a plane and in space, neighbours show how dense rows are, and the lift is as good as any
@@ -363,5 +373,8 @@ mod tests {
         let few = Array2::from_shape_fn((12, 2), |(i, j)| [0.0f32, 1.0, 7.0][i % 3] + j as f32);
         let graph = fitted(&few, 3);
         assert_eq!((graph.landmarks.n(), graph.d(), graph.is_sound()), (3, 3, true));
+        let base = Preparation::fit(&few, &[2], Prepare::Centre, &Silent).unwrap();
+        let error = GraphLift::fit(&few, base, 4, 0).unwrap_err();
+        assert!(matches!(error, Error::TooFewDistinctRows { distinct: 3, k: 4, .. }), "{error}");
     }
 }
