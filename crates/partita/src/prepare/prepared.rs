@@ -60,15 +60,11 @@ impl Prepared {
             (Some(sight), _) => sight.lift.cloned(),
             (None, LiftKind::None) => None,
             (None, LiftKind::Auto) if !may_lift(data, recipe) => None,
-            (None, kind) => {
+            (None, _) => {
                 let base = Preparation::fit(data, widths, recipe.prepare, &Part::new(observer, 0.0, 0.5))?;
-                match GraphLift::fit(data, base, recipe.k, recipe.seed) {
-                    Ok(graph) if kind == LiftKind::Graph || graph.finds_clusters(data.n()) => {
-                        Some(Lift::Graph(graph))
-                    }
-                    // Nearly all rows are copies: planes will do.
-                    Err(Error::TooFewDistinctRows { .. }) if kind == LiftKind::Auto => None,
-                    found => found.map(|_| None)?,
+                match fit_lift(data, base.clone(), recipe)? {
+                    Some(lift) => Some(lift),
+                    None => return Self::reduced(data, base, recipe, memory),
                 }
             }
         };
@@ -137,6 +133,21 @@ fn may_lift(data: &dyn Rows, recipe: Recipe) -> bool {
         && data.sparse().is_none()
         && recipe.dims == Dims::Auto
         && GraphLift::suits(data.n(), recipe.k)
+}
+
+/// The lift that a recipe asks for; none if it leaves that to the rows, and they show no clusters.
+fn fit_lift(data: &dyn Rows, base: Preparation, recipe: Recipe) -> Result<Option<Lift>> {
+    let graph = GraphLift::fit(data, base, recipe.k, recipe.seed);
+    if recipe.lift == LiftKind::Graph {
+        return Ok(Some(Lift::Graph(graph?)));
+    }
+    match graph {
+        // Where nearly all rows are copies, planes will do.
+        Ok(graph) if !GraphLift::suits(graph.landmarks.n(), recipe.k) => Ok(None),
+        Ok(graph) => Ok(graph.finds_clusters(data.n()).then_some(Lift::Graph(graph))),
+        Err(Error::TooFewDistinctRows { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// Remembers what was prepared of the same rows, for comparisons that fit them many times.

@@ -83,3 +83,32 @@ fn rows_that_are_not_finite_are_named() {
     let message = EntropyClustering::new(2).lift(LiftKind::Graph).fit(&x).unwrap_err().to_string();
     assert!(message.contains("row 123"), "{message}");
 }
+
+#[test]
+fn auto_lifts_where_neighbours_show_clusters_and_leaves_other_rows_alone() {
+    let lifted = |x: &Array2<f32>, k: usize| {
+        let params = Params { lift: LiftKind::Auto, prior: Prior::Usual, restarts: 1, ..Params::new(k) };
+        let found = fit(&Input::new(x), &params, &Silent).unwrap();
+        assert_eq!(found.model.lift().is_some(), found.report.lift.is_some());
+        (found.report.lift.is_some(), found)
+    };
+    let (x, truth) = target(900, 8);
+    let (is_lifted, found) = lifted(&x, 2);
+    assert!(is_lifted && metrics::ari(&truth, &found.labels).unwrap() == 1.0);
+    // One Gaussian of six features: nothing to find, and the fit is that without a lift.
+    let mut rng = stream(9, Stream::Synthetic, 0);
+    let cloud = Array2::from_shape_fn((300, 6), |_| (0..12).map(|_| rng.random::<f32>()).sum::<f32>());
+    let (is_lifted, found) = lifted(&cloud, 3);
+    let plain = fit(&Input::new(&cloud), &Params { restarts: 1, ..Params::new(3) }, &Silent).unwrap();
+    assert!(!is_lifted && found.labels == plain.labels && found.model == plain.model);
+    // Many features, too few rows for so many clusters, and copies of very few rows are left alone, too.
+    let wide = Array2::from_shape_fn(
+        (200, 40),
+        |(i, j)| if i % 2 == j % 2 { 5.0 } else { 0.0 } + rng.random::<f32>(),
+    );
+    assert!(!lifted(&wide, 2).0 && !lifted(&x.slice(ndarray::s![..90, ..]).to_owned(), 4).0);
+    let mut copies = Array2::zeros((4000, 2));
+    copies[[17, 0]] = 1.0;
+    copies[[3999, 1]] = 1.0;
+    assert!(!lifted(&copies, 2).0);
+}
