@@ -4,7 +4,7 @@ use super::model::Model;
 use crate::error::{Error, Result, require};
 use crate::prepare::{LiftKind, Prepared, Recipe, Sight};
 use crate::report::Observer;
-use crate::rows::Rows;
+use crate::rows::{Rows, bits};
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
@@ -59,8 +59,7 @@ impl<'a> Input<'a> {
         let mut row = vec![0.0; m];
         for i in 0..n {
             self.rows.read(i, &mut row)?;
-            // Adding 0 turns -0 into 0, which is the same number.
-            seen.insert(row.iter().map(|v| (v + 0.0).to_bits()).collect());
+            seen.insert(bits(&row));
             if seen.len() >= k {
                 return Ok(());
             }

@@ -165,10 +165,10 @@ impl Model {
             return Err(Error::Files { expected: vec![lift.d()], found: self.widths() });
         };
         if lift.d() != view.width || !lift.is_sound() {
-            return Err(Error::Length {
-                what: "the lift of the model",
-                found: lift.d(),
-                expected: view.width,
+            return Err(Error::Parameter {
+                name: "the lift of the model",
+                value: format!("one to {} features", lift.d()),
+                must: "one of finite numbers to as many features as the model takes",
             });
         }
         Ok(Self { lift: Some(lift), ..self })

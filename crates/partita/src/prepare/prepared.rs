@@ -7,8 +7,12 @@ use super::view::FeatureView;
 use crate::error::{Error, Result};
 use crate::report::{Observer, Part};
 use crate::rows::Rows;
+use ndarray::Array2;
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// Rows lifted together.
+const LIFTED: usize = 4096;
 
 /// What a preparation depends on besides the rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,11 +77,23 @@ impl Prepared {
             let preparation = Preparation::fit_views(data, widths, recipe.prepare, views, observer)?;
             return Self::reduced(data, preparation, recipe, memory);
         };
-        let (lifted, part) = (Lifted::new(data, &lift), Part::new(observer, 0.5, 1.0));
-        let preparation = Preparation::fit_views(&lifted, &[lift.d()], Prepare::Centre, views, &part)?;
+        let (lifted, d) = (Lifted::new(data, &lift), lift.d());
+        // Lifting costs more than what follows, so it is done once if the lifted rows may be held.
+        let held = if data.n().saturating_mul(d).saturating_mul(4) <= memory {
+            let mut rows = vec![0.0; data.n() * d];
+            for (i, rows) in rows.chunks_mut(LIFTED * d).enumerate() {
+                lifted.read(i * LIFTED, rows)?;
+            }
+            Some(Array2::from_shape_vec((data.n(), d), rows).expect("n rows of d"))
+        } else {
+            None
+        };
+        let rows: &dyn Rows = held.as_ref().map_or(&lifted, |held| held);
+        let part = Part::new(observer, 0.5, 1.0);
+        let preparation = Preparation::fit_views(rows, &[d], Prepare::Centre, views, &part)?;
         // Directions of unit vectors are what a lift is about: none is more important than the others.
         let recipe = Recipe { dims: Dims::Full, ..recipe };
-        let prepared = Self::reduced(&lifted, preparation, recipe, memory)?;
+        let prepared = Self::reduced(rows, preparation, recipe, memory)?;
         Ok(Self { lift: Some(lift), ..prepared })
     }
 

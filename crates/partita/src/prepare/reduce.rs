@@ -182,7 +182,7 @@ impl<F: Fn(&[usize], &mut [f32]) -> Result<()> + Sync> Lines for Dense<F> {
 }
 
 /// At most `count` different rows, in ascending order.
-fn draw(n: usize, count: usize, seed: u64, purpose: u64) -> Vec<usize> {
+pub(super) fn draw(n: usize, count: usize, seed: u64, purpose: u64) -> Vec<usize> {
     if n <= count {
         return (0..n).collect();
     }

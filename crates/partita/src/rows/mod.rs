@@ -34,6 +34,11 @@ pub trait Rows: Sync {
     }
 }
 
+/// What rows are equal by: the same numbers. Adding 0 turns -0 into 0, which is the same number.
+pub(crate) fn bits(row: &[f32]) -> Vec<u32> {
+    row.iter().map(|v| (v + 0.0).to_bits()).collect()
+}
+
 /// Numbers that rows may be made of; those of double precision are rounded as they are read.
 trait Number: Copy + Sync {
     fn single(self) -> f32;

@@ -20,9 +20,8 @@ use super::landmarks::Landmarks;
 use super::spectrum::{Graph, Spectrum};
 use crate::error::{Error, Result};
 use crate::prepare::Preparation;
-use crate::rng::{Stream, stream};
-use crate::rows::Rows;
-use rand::seq::index;
+use crate::prepare::reduce::draw;
+use crate::rows::{Rows, bits};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -69,7 +68,7 @@ impl GraphLift {
     /// # Errors
     /// If the rows cannot be read, or if there are fewer different landmarks than clusters.
     pub fn fit(data: &dyn Rows, base: Preparation, k: usize, seed: u64) -> Result<Self> {
-        let landmarks = draw(data, &base, seed)?;
+        let landmarks = sample(data, &base, seed)?;
         let n = landmarks.n();
         if n < k.max(2) {
             return Err(Error::TooFewDistinctRows { rows: data.n().min(LANDMARKS), distinct: n, k });
@@ -174,27 +173,16 @@ fn density(m: usize) -> f64 {
 }
 
 /// Different rows, prepared.
-fn draw(data: &dyn Rows, base: &Preparation, seed: u64) -> Result<Landmarks> {
-    let n = data.n();
-    let rows: Vec<usize> = if n <= LANDMARKS {
-        (0..n).collect()
-    } else {
-        let mut rows = index::sample(&mut stream(seed, Stream::Sample, 4), n, LANDMARKS).into_vec();
-        rows.sort_unstable();
-        rows
-    };
+fn sample(data: &dyn Rows, base: &Preparation, seed: u64) -> Result<Landmarks> {
+    let rows = draw(data.n(), LANDMARKS, seed, 4);
     let (m, d) = (base.m(), base.d());
     let mut raw = vec![0.0; rows.len() * m];
     data.gather(&rows, &mut raw)?;
     let mut prepared = vec![0.0; rows.len() * d];
     base.apply(&mut raw, &mut prepared);
     let mut seen = HashSet::new();
-    let different: Vec<f32> = prepared
-        .chunks_exact(d)
-        .filter(|row| seen.insert(row.iter().map(|v| (v + 0.0).to_bits()).collect::<Vec<_>>()))
-        .flatten()
-        .copied()
-        .collect();
+    let different: Vec<f32> =
+        prepared.chunks_exact(d).filter(|row| seen.insert(bits(row))).flatten().copied().collect();
     Ok(Landmarks::new(&different, d))
 }
 
@@ -305,6 +293,7 @@ mod tests {
     use super::*;
     use crate::prepare::{Lift, Lifted, Prepare};
     use crate::report::Silent;
+    use crate::rng::{Stream, stream};
     use ndarray::Array2;
     use rand::RngExt;
 
