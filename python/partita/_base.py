@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ._input import FLOATS, as_matrix, native
 from ._progress import Progress
 
-PREPARE = StrOptions({"auto", "none", "centre", "standardise", "l2", "sphere", "floor"})
+PREPARE = StrOptions({"auto", "none", "centre", "standardise", "robust", "l2", "sphere", "floor"})
 WHOLE = Interval(Integral, 1, None, closed="left")
 
 

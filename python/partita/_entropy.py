@@ -44,20 +44,22 @@ class EntropyClustering(Clusterer):
         Weight λ of fairness; by default 100 for strong and weak, 10 for renyi-labels, 1 for mi, renyi and miadm. For sela the
         power of σ, by default 20. The hinge loss has none.
     gamma : float, optional
-        Weight γ of ‖W‖², in units of mean squared row norm 1; by default 2e-4 / n_clusters, for hinge 1e-2 / n_clusters.
+        Weight γ of ‖W‖², in units of mean squared row norm 1; by default 2e-4 / n_clusters, for hinge 1e-2 / n_clusters,
+        less where features are few and clusters crowded.
     prior : array-like of shape (n_clusters,), "equal" or "auto", optional
-        Expected shares of the clusters: given, equal, or estimated. By default equal, and estimated where rows are lifted.
+        Expected shares of the clusters: given, equal, or estimated. By default equal, and estimated for few features or lifted rows.
     balance : {"exact"}, optional
         Give clusters exactly the sizes of the prior (within one row), by moving the rows that lose least.
     min_size, max_size : float, optional
         Fewest and most rows of a cluster; below 1, shares of the rows. They hold for ``labels_``, not for ``predict``.
     prepare : str, default="auto"
-        What is done to rows first: ``"auto"``, ``"none"``, ``"centre"``, ``"standardise"``, ``"l2"``, ``"sphere"`` or
-        ``"floor"``. All that is affine is folded back into the model.
-    lift : {"auto", "none", "graph"}, default="auto"
+        What is done to rows first: ``"auto"``, ``"none"``, ``"centre"``, ``"standardise"``, ``"robust"``, ``"l2"``,
+        ``"sphere"`` or ``"floor"``. All that is affine is folded back into the model.
+    lift : {"auto", "none", "quadratic", "rbf", "graph"}, default="auto"
         A feature map before the softmax. ``"graph"`` maps rows to where they lie in the graph of nearest neighbours, so that clusters may have any
-        shape; ``coef_`` and ``intercept_`` are then for lifted rows. ``"auto"`` does so for rows of fewer than 32 features in which it finds
-        clusters.
+        shape; ``"quadratic"`` to the Gaussians of a mixture that they may come from; ``"rbf"`` to how near they are to each of a few landmarks.
+        ``coef_`` and ``intercept_`` are then for lifted rows. ``"auto"`` takes the graph for rows of fewer than 32 features in which it finds
+        clusters, for other such rows the mixture, and for more features none.
     dims : int, "auto" or "full", default="auto"
         Dimensions to train on: at most 128 principal components, all features, or how many.
     init : {"auto", "random", "k-means++", "kmeans"}, default="auto"
@@ -154,7 +156,7 @@ class EntropyClustering(Clusterer):
         "lam": [None, _NOT_NEGATIVE],
         "gamma": [None, _NOT_NEGATIVE],
         "prior": [None, StrOptions({"auto", "equal"}), "array-like"],
-        "lift": [StrOptions({"auto", "none", "graph"})],
+        "lift": [StrOptions({"auto", "none", "quadratic", "rbf", "graph"})],
         "balance": [None, StrOptions({"exact"})],
         "min_size": [None, _SIZE],
         "max_size": [None, _SIZE],

@@ -17,7 +17,7 @@ class GaussianMixture(SoftRival):
     ----------
     n_clusters : int, default=8
         Number of Gaussians.
-    covariance : {"spherical", "diagonal", "full"}, default="full"
+    covariance : {"spherical", "diagonal", "tied", "full"}, default="full"
         Their shape.
     n_init : int, default=1
         Independent starts, each from a K-means run; the likeliest is kept.
@@ -56,7 +56,7 @@ class GaussianMixture(SoftRival):
     _auto_dims = "auto"
     _parameter_constraints: dict[str, list[Any]] = {
         **Clusterer._parameter_constraints,
-        "covariance": [StrOptions({"spherical", "diagonal", "full"})],
+        "covariance": [StrOptions({"spherical", "diagonal", "tied", "full"})],
         "n_init": [WHOLE],
         "max_iter": [WHOLE],
         "tol": [NOT_NEGATIVE],

@@ -173,10 +173,11 @@ def loss(case, rng, directory):
 
 def preparation(case, rng, directory):
     if given(rng, 0.5):
-        how = str(rng.choice(["none", "centre", "standardise", "l2", "sphere", "floor"]))
+        how = str(rng.choice(["none", "centre", "standardise", "robust", "l2", "sphere", "floor"]))
         case.option("--prepare", how, ("method", "prepare", how), prepare=how)
     if given(rng, 0.3):
-        case.option("--lift", "graph", ("method", "lift", "graph"), lift="graph")
+        lift = str(rng.choice(["none", "quadratic", "rbf", "graph"]))
+        case.option("--lift", lift, ("method", "lift", lift), lift=lift)
     if given(rng, 0.2):
         case.option("--dims", "full", ("method", "dims", "full"), dims="full")
     elif given(rng, 0.25):

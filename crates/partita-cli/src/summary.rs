@@ -4,6 +4,8 @@ use crate::outputs;
 use crate::spelling::flag;
 use partita::linear::Ailment;
 use partita::metrics::Scores;
+use partita::mixture::Covariance;
+use partita::prepare::{LiftNote, Prepare, PrepareNote, PrepareWhy};
 use partita_job::{Balanced, Details, LinearDetails, Record, spelled};
 use std::path::Path;
 
@@ -81,17 +83,64 @@ fn details(record: &Record) -> Vec<(&'static str, String)> {
 
 fn linear(r: &LinearDetails) -> Vec<(&'static str, String)> {
     let worst = r.restarts.iter().map(|r| r.loss).fold(f64::NEG_INFINITY, f64::max);
-    let lift = r.lift.map(|lift| {
-        let apart = format!("slowness {:.3} (0: clusters well apart)", lift.slowness);
-        ("lift", format!("graph of {} landmarks, {} neighbours, {apart}", lift.landmarks, lift.neighbours))
-    });
+    let lift = r.lift.map(|lift| ("lift", describe_lift(lift)));
     let rest = vec![
         ("fairness", format!("{:.4} nats from the prior (0: sizes as expected)", r.fairness)),
         ("margin", format!("{:.2e} smallest, {:.2e} median", r.margin, r.median_margin)),
         ("loss", format!("{:.4} (best of {}, worst {worst:.4})", r.loss, r.restarts.len())),
         ("agreement", format!("{:.3} mean ARI between restarts", r.agreement)),
     ];
-    lift.into_iter().chain(rest).collect()
+    r.prepare.iter().map(|note| ("prepared", describe_preparation(*note))).chain(lift).chain(rest).collect()
+}
+
+/// What was done to the features first, and why.
+fn describe_preparation(PrepareNote { kind, why }: PrepareNote) -> String {
+    let kind = match kind {
+        Prepare::Auto | Prepare::None => "not at all",
+        Prepare::Centre => "centred",
+        Prepare::Standardise => "standardised",
+        Prepare::Robust => "standardised without outliers",
+        Prepare::L2 => "divided by row norms",
+        Prepare::Sphere => "angles from the mean",
+        Prepare::Floor => "angles from the smallest values",
+    };
+    let why = match why {
+        PrepareWhy::Asked => "as asked".to_owned(),
+        PrepareWhy::OneUnit { ratio } => {
+            format!("columns of one unit, spreads within a factor of {ratio:.1}")
+        }
+        PrepareWhy::Units { ratio } => {
+            format!("columns of different units, spreads by a factor of {ratio:.0}")
+        }
+        PrepareWhy::Tails { ratio } => {
+            format!("different units and outliers, which make deviations up to {ratio:.0} times as large")
+        }
+        PrepareWhy::OneSided { skewness } => format!("many one-sided features, mean skewness {skewness:.1}"),
+        PrepareWhy::TwoSided { skewness } => format!("many features, mean skewness {skewness:.1}"),
+    };
+    format!("{kind} ({why})")
+}
+
+/// The feature map before the softmax.
+fn describe_lift(lift: LiftNote) -> String {
+    let apart = |slowness: f64| format!("slowness {slowness:.3} (0: clusters well apart)");
+    match lift {
+        LiftNote::Graph { landmarks, neighbours, slowness } => {
+            format!("graph of {landmarks} landmarks, {neighbours} neighbours, {}", apart(slowness))
+        }
+        LiftNote::Quadratic { covariance } => {
+            let shape = match covariance {
+                Covariance::Spherical => "round",
+                Covariance::Diagonal => "upright",
+                Covariance::Tied => "alike",
+                Covariance::Full => "of any shape",
+            };
+            format!("quadratic: the Gaussians of a mixture, {shape}")
+        }
+        LiftNote::Rbf { landmarks, width, slowness } => {
+            format!("rbf of {landmarks} landmarks, width {width:.3}, {}", apart(slowness))
+        }
+    }
 }
 
 /// Agreement with the true labels.

@@ -4,7 +4,8 @@ use crate::error::{DataError, Result};
 use crate::safetensors_io::{Tensor, TensorFile, Values};
 use crate::versions::Origin;
 use partita::linear::{Model, Params};
-use partita::prepare::{FeatureView, GraphLift, Landmarks, Lift, Preparation};
+use partita::mixture::Covariance;
+use partita::prepare::{FeatureView, GraphLift, Landmarks, Lift, Preparation, QuadraticLift, RbfLift};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -48,6 +49,16 @@ impl ViewRecord {
 #[serde(deny_unknown_fields, tag = "kind", rename_all = "kebab-case")]
 enum LiftRecord {
     Graph { landmarks: usize, neighbours: usize, slowness: f64, views: Vec<ViewRecord> },
+    Quadratic { covariance: Covariance, views: Vec<ViewRecord> },
+    Rbf { landmarks: usize, squared_width: f32, slowness: f64, views: Vec<ViewRecord> },
+}
+
+impl LiftRecord {
+    fn views(&self) -> &[ViewRecord] {
+        match self {
+            Self::Graph { views, .. } | Self::Quadratic { views, .. } | Self::Rbf { views, .. } => views,
+        }
+    }
 }
 
 impl ModelFile {
@@ -72,23 +83,7 @@ impl ModelFile {
         for (i, view) in centred(model.views()) {
             tensor(&format!("centre.{i}"), vec![view.width], &view.centre);
         }
-        let lift = model.lift().map(|Lift::Graph(graph)| {
-            let (base, landmarks) = (&graph.base, &graph.landmarks);
-            tensor("lift.mean", vec![base.m()], &base.mean);
-            tensor("lift.scale", vec![base.m()], &base.scale);
-            for (i, view) in centred(&base.views) {
-                tensor(&format!("lift.centre.{i}"), vec![view.width], &view.centre);
-            }
-            tensor("lift.landmarks", vec![base.m(), landmarks.n()], landmarks.columns());
-            tensor("lift.scales", vec![landmarks.n()], &graph.scales);
-            tensor("lift.modes", vec![landmarks.n(), m], &graph.modes);
-            LiftRecord::Graph {
-                landmarks: landmarks.n(),
-                neighbours: graph.neighbours,
-                slowness: graph.slowness,
-                views: base.views.iter().map(ViewRecord::of).collect(),
-            }
-        });
+        let lift = model.lift().map(|lift| write_lift(lift, &mut tensor));
         let records: Vec<ViewRecord> = model.views().iter().map(ViewRecord::of).collect();
         let mut text = |key: &str, value: String| file.metadata.insert(key.to_owned(), value);
         text("format", if lift.is_some() { LIFTED } else { FORMAT }.to_owned());
@@ -120,6 +115,45 @@ impl ModelFile {
         let lift = metadata.get("lift").map(|text| lift_record(text, &origin)).transpose()?;
         let model = model(tensors, views, lift, params.k, &origin)?;
         Ok(Self { model, params, version })
+    }
+}
+
+/// The tensors of a lift; returns the rest of it.
+fn write_lift(lift: &Lift, tensor: &mut impl FnMut(&str, Vec<usize>, &[f32])) -> LiftRecord {
+    let (base, d) = (lift.base(), lift.d());
+    tensor("lift.mean", vec![base.m()], &base.mean);
+    tensor("lift.scale", vec![base.m()], &base.scale);
+    for (i, view) in centred(&base.views) {
+        tensor(&format!("lift.centre.{i}"), vec![view.width], &view.centre);
+    }
+    let views = base.views.iter().map(ViewRecord::of).collect();
+    let mut landmarks = |landmarks: &Landmarks| {
+        tensor("lift.landmarks", vec![base.m(), landmarks.n()], landmarks.columns());
+        landmarks.n()
+    };
+    match lift {
+        Lift::Graph(graph) => {
+            let n = landmarks(&graph.landmarks);
+            tensor("lift.scales", vec![n], &graph.scales);
+            tensor("lift.modes", vec![n, d], &graph.modes);
+            let (neighbours, slowness) = (graph.neighbours, graph.slowness);
+            LiftRecord::Graph { landmarks: n, neighbours, slowness, views }
+        }
+        Lift::Quadratic(quadratic) => {
+            let mixture = quadratic.mixture();
+            let single = |values: &[f64]| -> Vec<f32> { values.iter().map(|&v| v as f32).collect() };
+            tensor("lift.shares", vec![d], &single(&mixture.weights));
+            tensor("lift.means", vec![d, base.d()], &single(&mixture.means));
+            let shape = vec![d, mixture.shape.size(base.d())];
+            tensor("lift.covariances", shape, &single(&mixture.covariances.concat()));
+            LiftRecord::Quadratic { covariance: mixture.shape, views }
+        }
+        Lift::Rbf(rbf) => {
+            let n = landmarks(&rbf.landmarks);
+            tensor("lift.whiten", vec![n, d], &rbf.whiten);
+            let (squared_width, slowness) = (rbf.squared_width, rbf.slowness);
+            LiftRecord::Rbf { landmarks: n, squared_width, slowness, views }
+        }
     }
 }
 
@@ -167,7 +201,7 @@ fn views(text: &str, origin: &Origin<'_>) -> Result<Vec<ViewRecord>> {
 fn read_views(
     records: Vec<ViewRecord>,
     prefix: &str,
-    mut take: impl FnMut(&str, &[usize]) -> Result<Vec<f32>>,
+    take: &mut dyn FnMut(&str, &[usize]) -> Result<Vec<f32>>,
 ) -> Result<Vec<FeatureView>> {
     let mut views = Vec::with_capacity(records.len());
     for (i, ViewRecord { width, centred, normalise }) in records.into_iter().enumerate() {
@@ -192,10 +226,7 @@ fn model(
                 .corrupt(format!("tensor `{name}` has shape {:?}; {shape:?} of f32 is needed", t.shape))),
             None => Err(origin.corrupt(format!("tensor `{name}` is missing"))),
         };
-    let total = |records: &[ViewRecord]| {
-        records.iter().try_fold(0usize, |m, v| m.checked_add(v.width)).unwrap_or(usize::MAX)
-    };
-    let m = total(&records);
+    let m = width(&records);
     let weight = take("weight", &[k, m])?;
     let bias = take("bias", &[k])?;
     let average = take("average", &[m])?;
@@ -205,24 +236,68 @@ fn model(
         return Err(origin.corrupt(format!("a model cannot have {k} clusters and {m} features")));
     }
     let plain = Model::new(views, weight, bias, average, prior).map_err(|e| origin.corrupt(e.to_string()))?;
-    let Some(LiftRecord::Graph { landmarks, neighbours, slowness, views }) = lift else { return Ok(plain) };
-    let raw = total(&views);
+    let Some(record) = lift else { return Ok(plain) };
+    let lift = read_lift(record, m, &mut take).map_err(|e| match e {
+        ReadLift::File(e) => e,
+        ReadLift::Parts(e) => origin.corrupt(e.to_string()),
+    })?;
+    plain.lifted(lift).map_err(|e| origin.corrupt(e.to_string()))
+}
+
+/// Why a lift cannot be read: a tensor, or what they amount to.
+enum ReadLift {
+    File(DataError),
+    Parts(partita::Error),
+}
+
+impl From<DataError> for ReadLift {
+    fn from(error: DataError) -> Self {
+        Self::File(error)
+    }
+}
+
+/// A lift to `d` features, from its record and its tensors.
+fn read_lift(
+    record: LiftRecord,
+    d: usize,
+    take: &mut dyn FnMut(&str, &[usize]) -> Result<Vec<f32>>,
+) -> std::result::Result<Lift, ReadLift> {
+    let raw = width(record.views());
     let (mean, scale) = (take("lift.mean", &[raw])?, take("lift.scale", &[raw])?);
-    let columns = take("lift.landmarks", &[raw, landmarks])?;
-    let graph = GraphLift {
-        scales: take("lift.scales", &[landmarks])?,
-        modes: take("lift.modes", &[landmarks, m])?,
-        base: Preparation {
-            views: read_views(views, "lift.centre.", &mut take)?,
-            mean,
-            scale,
-            reduction: None,
-        },
-        landmarks: Landmarks::from_columns(columns, raw),
-        neighbours,
-        slowness,
+    let base = |views, take: &mut dyn FnMut(&str, &[usize]) -> Result<Vec<f32>>| -> Result<Preparation> {
+        Ok(Preparation { views: read_views(views, "lift.centre.", take)?, mean, scale, reduction: None })
     };
-    plain.lifted(Lift::Graph(graph)).map_err(|e| origin.corrupt(e.to_string()))
+    Ok(match record {
+        LiftRecord::Graph { landmarks, neighbours, slowness, views } => Lift::Graph(GraphLift {
+            landmarks: Landmarks::from_columns(take("lift.landmarks", &[raw, landmarks])?, raw),
+            scales: take("lift.scales", &[landmarks])?,
+            modes: take("lift.modes", &[landmarks, d])?,
+            base: base(views, take)?,
+            neighbours,
+            slowness,
+        }),
+        LiftRecord::Quadratic { covariance, views } => {
+            let (shares, means) = (take("lift.shares", &[d])?, take("lift.means", &[d, raw])?);
+            let size = covariance.size(raw);
+            let covariances = take("lift.covariances", &[d, size])?;
+            let covariances: Vec<Vec<f32>> = covariances.chunks(size.max(1)).map(<[f32]>::to_vec).collect();
+            let base = base(views, take)?;
+            let lift = QuadraticLift::from_parts(base, covariance, &shares, &means, &covariances);
+            Lift::Quadratic(lift.map_err(ReadLift::Parts)?)
+        }
+        LiftRecord::Rbf { landmarks, squared_width, slowness, views } => Lift::Rbf(RbfLift {
+            landmarks: Landmarks::from_columns(take("lift.landmarks", &[raw, landmarks])?, raw),
+            whiten: take("lift.whiten", &[landmarks, d])?,
+            base: base(views, take)?,
+            squared_width,
+            slowness,
+        }),
+    })
+}
+
+/// Features of all views together.
+fn width(records: &[ViewRecord]) -> usize {
+    records.iter().try_fold(0usize, |m, v| m.checked_add(v.width)).unwrap_or(usize::MAX)
 }
 
 fn json(path: &Path, value: &impl Serialize) -> Result<String> {
@@ -256,21 +331,46 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_lift_comes_back_as_it_was_and_a_broken_one_is_refused() {
+    /// The model of a lift, written to `path`.
+    fn lifted(lift: LiftKind, path: &Path) {
         let (values, _) = crate::digits();
         let digits = crate::Features::from_vec(values[..300 * 64].to_vec(), 64).unwrap();
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("model.safetensors");
-        let params = Params { restarts: 1, epochs: Some(1), lift: LiftKind::Graph, ..Params::new(3) };
+        let params = Params { restarts: 1, epochs: Some(1), lift, ..Params::new(3) };
         let input = Input { widths: vec![30, 34], ..Input::new(&digits) };
         let found = fit(&input, &params, &Silent).unwrap();
         let file = ModelFile::new(found.model, params);
-        file.write(&path).unwrap();
-        let back = ModelFile::read(&path).unwrap();
+        file.write(path).unwrap();
+        let back = ModelFile::read(path).unwrap();
         assert!(back == file && back.model.lift().is_some());
         assert_eq!((back.model.m(), back.model.widths()), (64, vec![30, 34]));
         assert_eq!(back.model.predict(&digits).unwrap(), found.labels);
+    }
+
+    #[test]
+    fn other_lifts_come_back_and_broken_ones_are_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("model.safetensors");
+        for (lift, tensor, what) in [
+            (LiftKind::Quadratic, "lift.covariances", "positive definite"),
+            (LiftKind::Rbf, "lift.whiten", "the lift of the model"),
+        ] {
+            lifted(lift, &path);
+            let mut broken = TensorFile::read(&path).unwrap();
+            let Some(Tensor { values: Values::F32(values), .. }) = broken.tensors.get_mut(tensor) else {
+                panic!("{tensor}")
+            };
+            values.fill(f32::NAN);
+            broken.write(&path).unwrap();
+            let message = ModelFile::read(&path).unwrap_err().to_string();
+            assert!(message.contains(what) && message.contains("model.safetensors"), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_lift_comes_back_as_it_was_and_a_broken_one_is_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("model.safetensors");
+        lifted(LiftKind::Graph, &path);
         type Change = fn(&mut TensorFile);
         let changes: [(&str, Change); 4] = [
             ("`lift.modes` is missing", |file| drop(file.tensors.remove("lift.modes"))),

@@ -5,7 +5,7 @@ use crate::sizes::Balanced;
 use partita::linear::Ailment;
 use partita::linear::{Fit, Params, Restart};
 use partita::metrics::Scores;
-use partita::prepare::LiftNote;
+use partita::prepare::{LiftNote, PrepareNote};
 use partita::report::StopReason;
 use partita_data::model_file::ModelFile;
 use serde::Serialize;
@@ -65,6 +65,8 @@ pub struct LinearDetails {
     pub m: usize,
     /// The feature map before the softmax, if there is one.
     pub lift: Option<LiftNote>,
+    /// What was done to the features of each file first, and why.
+    pub prepare: Vec<PrepareNote>,
     /// The prior u over the sizes, as given or as estimated.
     pub prior: Vec<f64>,
     /// Loss of the chosen restart, norm included.
@@ -121,6 +123,7 @@ impl Record {
         let details = LinearDetails {
             m: report.m,
             lift: report.lift,
+            prepare: report.prepare,
             prior: report.prior,
             loss: report.loss,
             fairness: report.fairness,

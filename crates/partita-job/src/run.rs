@@ -48,8 +48,8 @@ pub fn run(
     // A model of other features is no start, only a source of numbers.
     let sees = |model: &Model| match params.lift {
         LiftKind::None => model.lift().is_none(),
-        LiftKind::Graph => model.lift().is_some(),
         LiftKind::Auto => true,
+        asked => model.lift().is_some_and(|lift| lift.kind() == asked),
     };
     let same = |model: &&Model| model.k() == params.k && sees(model);
     let start = like.filter(same);

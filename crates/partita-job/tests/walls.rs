@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules of the core from the bottom up: each may use the modules before it.
-const CORE: [&str; 21] = [
+const CORE: [&str; 22] = [
     "error",
     "report",
     "rng",
@@ -18,8 +18,9 @@ const CORE: [&str; 21] = [
     "entropy",
     "batch",
     "balance",
-    "prepare",
     "centres",
+    "mixture",
+    "prepare",
     "pseudo",
     "objective",
     "linear",

@@ -33,6 +33,7 @@
 //! | [`balance`] | hard labels with bounds on the sizes of clusters |
 //! | [`choose`] | choosing the number of clusters |
 //! | [`rivals`], [`compare`] | other clustering methods, and comparisons of all |
+//! | [`mixture`] | mixtures of Gaussians |
 //! | [`margin`] | margins of labellings and classifiers, and the way to the widest |
 //! | [`metrics`] | how good a clustering is |
 //! | [`simplex`] | distributions over clusters |
@@ -49,6 +50,7 @@ pub mod error;
 pub mod linear;
 pub mod margin;
 pub mod metrics;
+pub mod mixture;
 #[doc(hidden)]
 pub mod numeric;
 pub mod objective;

@@ -15,6 +15,8 @@ pub enum PrepareArg {
     Centre,
     /// Subtract the mean, divide by the standard deviation
     Standardise,
+    /// Subtract the mean, divide by the standard deviation without the outermost 1 % at both ends
+    Robust,
     /// Divide rows by their norm, subtract the mean
     L2,
     /// Subtract the mean, divide rows by their norm, subtract the mean again
@@ -30,6 +32,7 @@ impl From<PrepareArg> for Prepare {
             PrepareArg::None => Self::None,
             PrepareArg::Centre => Self::Centre,
             PrepareArg::Standardise => Self::Standardise,
+            PrepareArg::Robust => Self::Robust,
             PrepareArg::L2 => Self::L2,
             PrepareArg::Sphere => Self::Sphere,
             PrepareArg::Floor => Self::Floor,
@@ -39,10 +42,14 @@ impl From<PrepareArg> for Prepare {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum LiftArg {
-    /// graph for few features in which it finds clusters, otherwise none
+    /// For few features graph if it finds clusters, otherwise quadratic; for many none
     Auto,
     /// None: planes part the clusters
     None,
+    /// Which Gaussian of a mixture a row comes from: clusters of any width, slant and size
+    Quadratic,
+    /// How near a row is to each of a few landmarks, as a kernel machine sees it
+    Rbf,
     /// Where a row lies in the graph of nearest neighbours: clusters of any shape
     Graph,
 }
@@ -52,6 +59,8 @@ impl From<LiftArg> for LiftKind {
         match arg {
             LiftArg::Auto => Self::Auto,
             LiftArg::None => Self::None,
+            LiftArg::Quadratic => Self::Quadratic,
+            LiftArg::Rbf => Self::Rbf,
             LiftArg::Graph => Self::Graph,
         }
     }

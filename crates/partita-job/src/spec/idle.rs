@@ -5,7 +5,7 @@ use super::{DataSpec, FitSpec, MethodSpec, NetworkSpec, OptimiserKind, PriorSpec
 use crate::error::{JobError, Result};
 use crate::field::Field;
 use crate::resources::{MEMORY, Resources};
-use partita::linear::{Dims, EM_ITERATIONS, Init, LiftKind, Loss, Prepare, Refresh};
+use partita::linear::{Dims, EM_ITERATIONS, Init, Loss, Prepare, Refresh};
 
 /// Fields that the linear engine, its loss or its optimiser does not use.
 pub(super) fn refuse_for_linear(spec: &FitSpec, resources: &Resources) -> Result<()> {
@@ -17,11 +17,8 @@ pub(super) fn refuse_for_linear(spec: &FitSpec, resources: &Resources) -> Result
 }
 
 fn refuse_for_optimiser(method: &MethodSpec) -> Result<()> {
-    let dims = [(Field::Dims, method.lift == LiftKind::Graph && method.dims != Dims::Auto)];
-    JobError::first_idle(
-        &dims,
-        "beside `lift`, which has as many dimensions as there are clusters; leave it out",
-    )?;
+    let dims = [(Field::Dims, method.lift.is_asked() && method.dims != Dims::Auto)];
+    JobError::first_idle(&dims, "beside `lift`, which has dimensions of its own; leave it out")?;
     let momentum = (Field::Momentum, method.momentum != 0.0);
     match method.optimiser {
         OptimiserKind::Lbfgs => {
@@ -78,7 +75,7 @@ pub(super) fn refuse_for_network(spec: &FitSpec, network: &NetworkSpec, resource
         (Field::Polish, method.polish > 0),
         (Field::Gamma, method.gamma.is_some()),
         (Field::Restarts, spec.restarts != RESTARTS),
-        (Field::Lift, method.lift == LiftKind::Graph),
+        (Field::Lift, method.lift.is_asked()),
         (Field::Dims, method.dims != Dims::Auto),
         (Field::Prepare, method.prepare != Prepare::Auto),
         (Field::Init, method.init != Init::Auto),

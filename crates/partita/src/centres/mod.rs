@@ -51,6 +51,13 @@ pub struct Lloyd {
     pub stop: StopReason,
 }
 
+impl Lloyd {
+    /// Mean squared distance of a row to its centre.
+    pub fn tightness(&self) -> f64 {
+        self.inertia / self.labels.len() as f64
+    }
+}
+
 /// When Lloyd's iterations end, and where they move.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Descent {
@@ -278,6 +285,18 @@ fn draw(weights: &[f32], rng: &mut ChaCha8Rng) -> usize {
         }
     }
     rng.random_range(0..weights.len())
+}
+
+/// Mean squared distance of a centre to the nearest other one.
+pub fn neighbour_distance(centres: &[f32], m: usize) -> f64 {
+    let k = centres.len() / m;
+    let centre = |c: usize| &centres[c * m..(c + 1) * m];
+    let nearest = |c: usize| {
+        let others = (0..k).filter(|&other| other != c);
+        let distance = |other: usize| f64::from(vector::squared_distance(centre(c), centre(other)));
+        others.map(distance).fold(f64::INFINITY, f64::min)
+    };
+    (0..k).map(nearest).sum::<f64>() / k as f64
 }
 
 #[cfg(test)]

@@ -103,6 +103,7 @@ const CATALOGUE: &[(&str, Contender, &str)] = &[
         "Gaussian mixture, one variance for each cluster",
     ),
     ("gmm-diagonal", Contender::Gmm(Covariance::Diagonal), "Gaussian mixture, diagonal covariances"),
+    ("gmm-tied", Contender::Gmm(Covariance::Tied), "Gaussian mixture, one covariance for all clusters"),
     ("gmm-full", Contender::Gmm(Covariance::Full), "Gaussian mixture, full covariances"),
     ("turtle", Contender::Turtle, "TURTLE: labels that a linear classifier learns fast (minutes)"),
     ("temi", Contender::Temi, "TEMI: neighbours agree, by self-distillation (minutes)"),

@@ -2,6 +2,7 @@
 
 use super::fitted::Fit;
 use super::input::Input;
+use super::layout::Layout;
 use super::model::{Model, Predictions};
 use super::params::{Params, Prior};
 use super::plan::Plan;
@@ -79,10 +80,15 @@ impl<'a> Fitting<'a> {
     /// # Errors
     /// If the rows, what is known about them or an option cannot be used.
     pub fn new(input: &'a Input<'a>, prepared: &'a Prepared, params: &Params) -> Result<Self> {
-        let (plan, source) = checked(input, prepared, params)?;
-        let estimate = match plan.params.prior {
-            Prior::Estimated { least, most } => {
-                Some(Estimate::begin(&plan, Range { least, most }, &sample(&plan, &source)?))
+        let (mut plan, source) = checked(input, prepared, params)?;
+        let estimate = match (&plan.params.prior, plan.free_layout(&source)) {
+            (Prior::Estimated { least, most }, Some(layout)) => {
+                plan.checked.prior = Range { least: *least, most: *most }.clip(&layout.shares);
+                None
+            }
+            (Prior::Estimated { least, most }, None) => {
+                let range = Range { least: *least, most: *most };
+                Some(Estimate::begin(&plan, range, &sample(plan.params.seed, &source)?))
             }
             _ => None,
         };
@@ -153,7 +159,8 @@ impl<'a> Fitting<'a> {
     pub fn progress(&self) -> Progress {
         let train = &self.state.train;
         let (done, loss) = (self.trainer.done(train), train.loss());
-        let estimates = matches!(self.plan.params.prior, Prior::Estimated { .. });
+        let estimates = matches!(self.plan.params.prior, Prior::Estimated { .. })
+            && self.plan.free_layout(&self.source).is_none();
         if let Some(estimate) = &self.state.estimate {
             return Progress { stage: "sizes", done: ESTIMATING * estimate.done(done), loss };
         }
@@ -218,7 +225,7 @@ impl<'a> Fitting<'a> {
 
     fn report(&self, scores: &[Score], best: usize) -> Result<Report> {
         let train = &self.state.train;
-        let Plan { params, checked } = self.trainer.plan();
+        let Plan { params, checked, .. } = self.trainer.plan();
         let labelings: Vec<&[u32]> = scores.iter().map(|s| &*s.labels).collect();
         let agreement = if labelings.len() > 1 { metrics::mean_pairwise_ari(&labelings)? } else { 1.0 };
         let chosen = &scores[best];
@@ -232,6 +239,7 @@ impl<'a> Fitting<'a> {
             n: self.source.n(),
             m: self.source.raw_m(),
             k: params.k,
+            prepare: self.source.notes().to_vec(),
             lift: self.source.lift().map(Lift::note),
             prior: checked.prior.clone(),
             loss: chosen.loss,
@@ -266,9 +274,18 @@ fn trainer<'a>(plan: &Plan, estimate: Option<&Estimate>, source: Source<'a>) -> 
 /// The options with every default filled in, and the rows they are for.
 fn checked<'a>(input: &'a Input<'a>, prepared: &'a Prepared, params: &Params) -> Result<(Plan, Source<'a>)> {
     input.check(params.k)?;
-    let prior = params.prior.resolve(params.k, prepared.lift().is_some());
+    let source = Source::new(input, prepared);
+    params.check(input.rows.n())?;
+    input.check_distinct(params.k)?;
+    let layout = match Layout::is_seen(&source) {
+        true => Some(Layout::of(&source, &sample(params.seed, &source)?, params.k, params.seed)),
+        false => None,
+    };
+    let prior = params.prior.resolve(params.k, layout.is_some());
     let params = Params { prior, ..params.clone() };
-    let plan = Plan { checked: params.check(input.rows.n())?, params };
-    input.check_distinct(plan.params.k)?;
-    Ok((plan, Source::new(input, prepared)))
+    let mut checked = params.check(input.rows.n())?;
+    if let (Some(layout), None) = (&layout, params.gamma) {
+        checked.gamma *= layout.gamma;
+    }
+    Ok((Plan { params, checked, layout }, source))
 }

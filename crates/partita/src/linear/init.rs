@@ -4,9 +4,11 @@
 //! the other way round. Known labels place their clusters at the mean of their rows.
 
 use super::head::Head;
+use super::layout::Layout;
 use super::params::{Init, MANY, Params};
+use super::plan::Plan;
 use super::source::Source;
-use crate::centres::{Descent, NEVER_STOP, Table, plus_plus};
+use crate::centres::{Descent, Lloyd, NEVER_STOP, Table, neighbour_distance, plus_plus};
 use crate::error::Result;
 use crate::numeric::vector;
 use crate::rng::{Stream, stream};
@@ -27,19 +29,30 @@ const MOST_LEAD: f64 = 20.0;
 const LEAST_DISTANCE: f64 = 1e-4;
 
 /// Starting weights of the restarts with these numbers.
-pub fn heads(source: &Source<'_>, params: &Params, starts: Range<usize>) -> Result<Vec<Head>> {
-    let Params { k, init, seed, .. } = *params;
+pub fn heads(source: &Source<'_>, plan: &Plan, starts: Range<usize>) -> Result<Vec<Head>> {
+    let Params { k, init, seed, .. } = plan.params;
     let known = known_means(source, k)?;
+    let layout = plan.free_layout(source);
     let warm = source.warm_start(k)?;
     starts
         .map(|r| {
             if let Some(warm) = &warm {
                 return Ok(warmed(warm, seed, r));
             }
-            let mut head = match kind(init, k) {
-                Init::KMeans => from_centres(source, k, LLOYD_ITERATIONS, seed, r)?,
-                Init::PlusPlus => from_centres(source, k, 0, seed, r)?,
-                Init::Random | Init::Auto => random(k, source.m(), seed, r),
+            let mut head = match (kind(init, k, layout.is_some(), r), layout) {
+                (Init::Auto, Some(layout)) => at_centres(&layout.centres, layout.tightness, source.m()),
+                (Init::KMeans, layout) => {
+                    let fitted = some_centres(source, k, LLOYD_ITERATIONS, seed, r)?;
+                    // The sizes of a layout fall, and those of the clusters at its places do.
+                    let layout = layout.map(|_| Layout::of_lloyd(&fitted, None, k));
+                    let centres = layout.as_ref().map_or(&fitted.centres, |layout| &layout.centres);
+                    at_centres(centres, fitted.tightness(), source.m())
+                }
+                (Init::PlusPlus, _) => {
+                    let fitted = some_centres(source, k, 0, seed, r)?;
+                    at_centres(&fitted.centres, fitted.tightness(), source.m())
+                }
+                _ => random(k, source.m(), seed, r),
             };
             for (cluster, mean) in known.iter().filter(|_| sees_known(r)) {
                 place(&mut head, *cluster, mean, SHARPNESS);
@@ -65,11 +78,13 @@ fn warmed(warm: &Head, seed: u64, restart: usize) -> Head {
     head
 }
 
-/// `auto`: random for few clusters, K-means centres for many.
-fn kind(init: Init, k: usize) -> Init {
+/// Of start `r`, by `auto`: random for few clusters, K-means centres for many. Where the clusters' layout is seen, the first start is there
+/// (`auto` again), and the others are of both kinds.
+fn kind(init: Init, k: usize, seen: bool, r: usize) -> Init {
     match init {
-        Init::Auto if k <= MANY => Init::Random,
-        Init::Auto => Init::KMeans,
+        Init::Auto if seen && r == 0 => Init::Auto,
+        Init::Auto if k > MANY || (seen && r.is_multiple_of(2)) => Init::KMeans,
+        Init::Auto => Init::Random,
         given => given,
     }
 }
@@ -80,7 +95,8 @@ fn random(k: usize, m: usize, seed: u64, restart: usize) -> Head {
     Head { weight: (0..k * m).map(|_| rng.random::<f32>() * 2.0 - 1.0).collect(), bias: vec![0.0; k] }
 }
 
-fn from_centres(source: &Source<'_>, k: usize, lloyd: usize, seed: u64, restart: usize) -> Result<Head> {
+/// Centres of some of the rows, by k-means++ and a few of Lloyd's iterations.
+fn some_centres(source: &Source<'_>, k: usize, lloyd: usize, seed: u64, restart: usize) -> Result<Lloyd> {
     let (n, m) = (source.n(), source.m());
     let mut rng = stream(seed, Stream::Seeds, restart as u64);
     let rows = n.min(FEWEST_ROWS.max(ROWS_PER_CENTRE * k));
@@ -88,26 +104,19 @@ fn from_centres(source: &Source<'_>, k: usize, lloyd: usize, seed: u64, restart:
     let table = Table { x: &sample.x, m };
     let seeds = plus_plus(table, k, &mut rng);
     let few = Descent { max_iterations: lloyd, tolerance: 0.0, ..Descent::default() };
-    let fitted = few.run(table, seeds, NEVER_STOP);
-    let tight = SHARPNESS * rows as f64 / fitted.inertia.max(f64::MIN_POSITIVE);
-    let sharpness = tight.min(2.0 * MOST_LEAD / neighbour_distance(&fitted.centres, m).max(LEAST_DISTANCE));
-    let mut head = Head { weight: vec![0.0; k * m], bias: vec![0.0; k] };
-    for (cluster, centre) in fitted.centres.chunks_exact(m).enumerate() {
-        place(&mut head, cluster, centre, sharpness);
-    }
-    Ok(head)
+    Ok(few.run(table, seeds, NEVER_STOP))
 }
 
-/// Mean squared distance of a centre to the nearest other one.
-fn neighbour_distance(centres: &[f32], m: usize) -> f64 {
+/// A cluster at each of these centres, from which rows have this mean squared distance.
+fn at_centres(centres: &[f32], tightness: f64, m: usize) -> Head {
     let k = centres.len() / m;
-    let centre = |c: usize| &centres[c * m..(c + 1) * m];
-    let nearest = |c: usize| {
-        let others = (0..k).filter(|&other| other != c);
-        let distance = |other: usize| f64::from(vector::squared_distance(centre(c), centre(other)));
-        others.map(distance).fold(f64::INFINITY, f64::min)
-    };
-    (0..k).map(nearest).sum::<f64>() / k as f64
+    let tight = SHARPNESS / tightness.max(f64::MIN_POSITIVE);
+    let sharpness = tight.min(2.0 * MOST_LEAD / neighbour_distance(centres, m).max(LEAST_DISTANCE));
+    let mut head = Head { weight: vec![0.0; k * m], bias: vec![0.0; k] };
+    for (cluster, centre) in centres.chunks_exact(m).enumerate() {
+        place(&mut head, cluster, centre, sharpness);
+    }
+    head
 }
 
 /// Put a cluster at a centre.

@@ -10,6 +10,7 @@ mod head;
 mod init;
 mod input;
 mod labelling;
+mod layout;
 mod loss;
 mod model;
 mod order;
@@ -34,6 +35,7 @@ pub use head::Head;
 pub use input::Input;
 #[doc(hidden)]
 pub use labelling::Labelling;
+pub use layout::Layout;
 pub use loss::{EM_ITERATIONS, Loss, Solver};
 pub use model::{Contribution, Explanation, Model, Predictions};
 pub use params::{Checked, Init, Params, Prior, Refresh};

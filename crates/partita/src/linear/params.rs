@@ -40,7 +40,7 @@ pub enum Prior {
     /// All clusters have the same size.
     #[default]
     Uniform,
-    /// Equal sizes or, where rows are lifted and so clusters of any size show, estimated ones.
+    /// Equal sizes or, for rows of few dimensions, which show how large clusters are, estimated ones.
     Usual,
     /// These shares.
     Given(Vec<f64>),
@@ -54,18 +54,18 @@ pub enum Prior {
 }
 
 impl Prior {
-    /// What [`Prior::Usual`] means for `k` clusters of rows that are lifted or not.
-    pub(super) fn resolve(&self, k: usize, lifted: bool) -> Self {
+    /// What [`Prior::Usual`] means for `k` clusters, whose layout is seen or not.
+    pub(super) fn resolve(&self, k: usize, seen: bool) -> Self {
         match self {
-            Self::Usual if lifted => Self::unknown(k),
+            Self::Usual if seen => Self::unknown(k),
             Self::Usual => Self::Uniform,
             known => known.clone(),
         }
     }
 
-    /// Nothing is known: any sizes, but no cluster below a quarter of its equal share.
+    /// Nothing is known: any sizes, but no cluster below a twentieth of its equal share.
     pub fn unknown(k: usize) -> Self {
-        Self::Estimated { least: 0.25 / k as f64, most: 1.0 }
+        Self::Estimated { least: 0.05 / k as f64, most: 1.0 }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::em::EmStep;
 use super::labelling::Labelling;
+use super::layout::Layout;
 use super::loss::{Loss, Solver};
 use super::params::{Checked, Params, Refresh};
 use super::score::Judge;
@@ -24,6 +25,8 @@ pub struct Plan {
     pub params: Params,
     /// ... and with every default filled in.
     pub checked: Checked,
+    /// Where the clusters lie, if there are few enough dimensions to see it.
+    pub layout: Option<Layout>,
 }
 
 /// A stretch of training: a number of steps on batches of one size.
@@ -40,6 +43,11 @@ pub struct Stretch {
 }
 
 impl Plan {
+    /// Where the clusters lie, unless their numbers are given by a model or by known labels: those of a layout are its own.
+    pub fn free_layout(&self, source: &Source<'_>) -> Option<&Layout> {
+        self.layout.as_ref().filter(|_| !source.is_warm() && source.known().is_none())
+    }
+
     /// Annealed training from the starts; without annealing from a model that is there already.
     pub fn search(&self, warm: bool) -> Stretch {
         Stretch {

@@ -2,7 +2,7 @@
 
 use super::params::Params;
 use super::score::Ailment;
-use crate::prepare::LiftNote;
+use crate::prepare::{LiftNote, PrepareNote};
 use crate::report::StopReason;
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +16,8 @@ pub struct Report {
     pub m: usize,
     /// Clusters.
     pub k: usize,
+    /// What was done to the features of each file first, and why; empty if a model to start from decided it.
+    pub prepare: Vec<PrepareNote>,
     /// The feature map before the softmax, if there is one.
     pub lift: Option<LiftNote>,
     /// The prior u over their sizes, as given or as estimated.

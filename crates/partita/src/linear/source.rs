@@ -5,7 +5,7 @@ use super::em::Marks;
 use super::head::Head;
 use super::input::Input;
 use crate::error::{Error, Result};
-use crate::prepare::{Lift, Preparation, Prepared};
+use crate::prepare::{Lift, Preparation, PrepareNote, Prepared};
 use rayon::prelude::*;
 
 /// Rows handled by one thread at a time.
@@ -53,6 +53,11 @@ impl<'a> Source<'a> {
     /// What was done to the rows.
     pub fn preparation(&self) -> &'a Preparation {
         self.prepared.preparation()
+    }
+
+    /// What was done to the features of each file first, and why.
+    pub fn notes(&self) -> &'a [PrepareNote] {
+        self.prepared.notes()
     }
 
     /// The feature map before training, if there is one.

@@ -69,7 +69,7 @@ impl<'a> Trainer<'a> {
     /// # Errors
     /// If the rows cannot be read.
     pub fn new(plan: Plan, source: Source<'a>, warm: Option<Head>) -> Result<Self> {
-        let sample = sample(&plan, &source)?;
+        let sample = sample(plan.params.seed, &source)?;
         let wanted = SCOUTS.max(SCOUTS_PER_CLUSTER * plan.params.k);
         let every = (sample.rows.len() / wanted).max(1);
         let scouts = source.batch(sample.rows.iter().copied().step_by(every).collect())?;
@@ -114,7 +114,7 @@ impl<'a> Trainer<'a> {
         let (k, m) = (self.plan.params.k, self.source.m());
         let heads = match &self.warm {
             Some(head) => vec![head.clone()],
-            None => init::heads(&self.source, &self.plan.params, starts.clone())?,
+            None => init::heads(&self.source, &self.plan, starts.clone())?,
         };
         let mut stack = Stack::new(k, m, starts.clone().collect(), &heads);
         stack.sees_known = starts.clone().map(init::sees_known).collect();
@@ -393,12 +393,12 @@ fn pace(state: &TrainState, stretch: Stretch) -> Pace {
 }
 
 /// The rows on which restarts are judged.
-pub(super) fn sample(plan: &Plan, source: &Source<'_>) -> Result<RowBatch> {
+pub(super) fn sample(seed: u64, source: &Source<'_>) -> Result<RowBatch> {
     let n = source.n();
     let rows = if n <= JUDGED_ROWS {
         (0..n).collect()
     } else {
-        let mut rng = stream(plan.params.seed, Stream::Sample, 0);
+        let mut rng = stream(seed, Stream::Sample, 0);
         let mut rows = index::sample(&mut rng, n, JUDGED_ROWS).into_vec();
         rows.sort_unstable();
         rows

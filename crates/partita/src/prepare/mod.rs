@@ -1,5 +1,6 @@
 //! Preparing features: what is done to every row before training, and how the model takes it back.
 
+mod choice;
 mod lift;
 mod preparation;
 mod prepared;
@@ -10,8 +11,9 @@ mod survey;
 mod tests;
 mod view;
 
-pub use lift::{GraphLift, Landmarks, Lift, LiftKind, LiftNote, Lifted};
-pub use preparation::{Preparation, Prepare};
+pub use choice::{MANY_FEATURES, Prepare, PrepareNote, PrepareWhy};
+pub use lift::{GraphLift, Landmarks, Lift, LiftKind, LiftNote, Lifted, QuadraticLift, RbfLift};
+pub use preparation::Preparation;
 pub use prepared::{Preparations, Prepared, Recipe, Sight};
 pub use reduce::{Dims, Reduction, WIDE};
 pub use sparse::Projector;

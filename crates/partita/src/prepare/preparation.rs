@@ -5,6 +5,7 @@
 //! `scale`, the reduction P) is folded back into W and b; what is not (`c`, the row norm) stays with the model as a
 //! [`FeatureView`].
 
+use super::choice::{Inner, Prepare, PrepareNote};
 use super::reduce::{Dense, Dims, Reduction};
 use super::sparse::SparseLines;
 use super::survey::{moments, survey, variance};
@@ -18,63 +19,6 @@ use serde::{Deserialize, Serialize};
 
 /// Rows prepared by one thread at a time.
 const PIECE: usize = 64;
-
-/// How rows are prepared before training.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Prepare {
-    /// [`Prepare::Centre`] for few features; for many, [`Prepare::Floor`] if they are skewed like counts, pixels and
-    /// rectified activations, and [`Prepare::Sphere`] if they are not. Neither a shift nor a scale of the
-    /// features changes the choice or the result.
-    #[default]
-    Auto,
-    /// As they are, up to one common factor.
-    None,
-    /// Subtract the mean row.
-    Centre,
-    /// Subtract the mean row and divide each feature by its standard deviation.
-    Standardise,
-    /// Divide each row by its norm, then subtract the mean row: for embeddings compared by their angle.
-    L2,
-    /// Subtract the mean row, divide each row by its norm, subtract the mean again: angles as seen from the middle
-    /// of the data.
-    Sphere,
-    /// Subtract the smallest value of each feature, divide each row by its norm, subtract the mean: angles as seen
-    /// from where every feature is off.
-    Floor,
-}
-
-/// With fewer features than this the norm of a row tells clusters apart, and `auto` keeps it.
-pub(super) const MANY_FEATURES: usize = 32;
-/// Mean skewness above which features count as one-sided. Rectified activations and pixels have 1 to 5, signed
-/// embeddings about 0.
-const SKEWED: f64 = 0.5;
-
-impl Prepare {
-    /// What `auto` means for this view.
-    fn resolve(self, width: usize, skewness: f64) -> Self {
-        match self {
-            Self::Auto if width < MANY_FEATURES => Self::Centre,
-            Self::Auto if skewness > SKEWED => Self::Floor,
-            Self::Auto => Self::Sphere,
-            given => given,
-        }
-    }
-    fn normalises(self) -> bool {
-        matches!(self, Self::L2 | Self::Sphere | Self::Floor)
-    }
-    fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::None => "none",
-            Self::Centre => "centre",
-            Self::Standardise => "standardise",
-            Self::L2 => "l2",
-            Self::Sphere => "sphere",
-            Self::Floor => "floor",
-        }
-    }
-}
 
 /// The whole preparation, fitted to the data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -105,22 +49,38 @@ impl Preparation {
         given: Option<&[FeatureView]>,
         observer: &dyn Observer,
     ) -> Result<Self> {
+        Ok(Self::fit_noted(data, widths, how, given, observer)?.0)
+    }
+
+    /// The same, with what was done to the features of each file and why.
+    pub(super) fn fit_noted(
+        data: &dyn Rows,
+        widths: &[usize],
+        how: Prepare,
+        given: Option<&[FeatureView]>,
+        observer: &dyn Observer,
+    ) -> Result<(Self, Vec<PrepareNote>)> {
         let n = data.n() as f64;
         let mut views: Vec<FeatureView> =
             widths.iter().map(|&width| FeatureView { width, centre: Vec::new(), normalise: false }).collect();
         let survey = survey(data, &Part::new(observer, 0.0, 0.5))?;
-        let mut kinds = Vec::with_capacity(widths.len());
+        let deviations = survey.deviations(0..data.m(), n);
+        let inner = Inner::of(data, widths, &deviations, how)?;
+        let mut notes = Vec::with_capacity(widths.len());
         let mut at = 0;
         for view in &mut views {
             let part = at..at + view.width;
-            let kind = how.resolve(view.width, survey.skewness(part.clone(), n));
-            view.centre = match kind {
-                Prepare::Centre | Prepare::Standardise | Prepare::Sphere => survey.mean(part.clone(), n),
+            let skewness = survey.skewness(part.clone(), n);
+            let note = how.resolve(&deviations[part.clone()], inner.spread(part.clone()), skewness);
+            view.centre = match note.kind {
+                Prepare::Centre | Prepare::Standardise | Prepare::Robust | Prepare::Sphere => {
+                    survey.mean(part.clone(), n)
+                }
                 Prepare::Floor => survey.floor[part.clone()].to_vec(),
                 _ => Vec::new(),
             };
-            view.normalise = kind.normalises();
-            kinds.push(kind);
+            view.normalise = note.kind.normalises();
+            notes.push(note);
             at = part.end;
         }
         if let Some(given) = given {
@@ -131,11 +91,13 @@ impl Preparation {
             Prepare::None => vec![0.0; data.m()],
             _ => moments.sum.iter().map(|s| s / n).collect(),
         };
-        let variance: Vec<f64> =
+        let mut variance: Vec<f64> =
             moments.squares.iter().zip(&mean).map(|(s, mean)| variance(s / n, *mean)).collect();
+        let kinds: Vec<Prepare> = notes.iter().map(|note| note.kind).collect();
+        inner.replace(&mut variance, widths, &kinds);
         let scale = scales(&variance, widths, &kinds)?;
         let mean = mean.iter().map(|&v| v as f32).collect();
-        Ok(Self { views, mean, scale, reduction: None })
+        Ok((Self { views, mean, scale, reduction: None }, notes))
     }
 
     /// Find the reduction of the rows prepared so far.
@@ -285,7 +247,7 @@ fn scales(variance: &[f64], widths: &[usize], kinds: &[Prepare]) -> Result<Vec<f
         varying += features;
         scale.extend(view.iter().map(|&v| match kind {
             _ if v == 0.0 || total == 0.0 => 0.0,
-            Prepare::Standardise => (target / (features as f64 * v)).sqrt() as f32,
+            Prepare::Standardise | Prepare::Robust => (target / (features as f64 * v)).sqrt() as f32,
             _ => (target / total).sqrt() as f32,
         }));
     }
@@ -309,7 +271,8 @@ mod tests {
         Array2::from_shape_fn((n, m), |(_, j)| rng.random::<f32>() * (1 + j) as f32 + 5.0)
     }
 
-    const ALL: [Prepare; 7] = [
+    const ALL: [Prepare; 8] = [
+        Prepare::Robust,
         Prepare::Auto,
         Prepare::None,
         Prepare::Centre,
@@ -328,7 +291,9 @@ mod tests {
             prep.scale_block(&mut block);
             let rows = Array2::from_shape_vec((1500, 7), block).unwrap();
             let power = rows.mapv(|v| f64::from(v).powi(2)).sum() / 1500.0;
-            if how != Prepare::None {
+            if how == Prepare::Robust {
+                assert!((0.5..2.0).contains(&power), "{power}");
+            } else if how != Prepare::None {
                 assert!((power - 1.0).abs() < 1e-4, "{how:?}: {power}");
                 assert!(rows.mean_axis(ndarray::Axis(0)).unwrap().iter().all(|v| v.abs() < 1e-4), "{how:?}");
             }

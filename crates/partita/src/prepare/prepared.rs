@@ -1,7 +1,8 @@
 //! Rows prepared once and shared by any number of fits.
 
-use super::lift::{GraphLift, Lift, LiftKind, Lifted};
-use super::preparation::{MANY_FEATURES, Preparation, Prepare};
+use super::choice::{MANY_FEATURES, Prepare, PrepareNote};
+use super::lift::{GraphLift, Lift, LiftKind, Lifted, QuadraticLift, RbfLift};
+use super::preparation::Preparation;
 use super::reduce::Dims;
 use super::view::FeatureView;
 use crate::error::{Error, Result};
@@ -43,6 +44,7 @@ pub struct Sight<'a> {
 pub struct Prepared {
     lift: Option<Lift>,
     preparation: Preparation,
+    notes: Vec<PrepareNote>,
     rows: Option<Vec<f32>>,
 }
 
@@ -60,22 +62,26 @@ impl Prepared {
         memory: usize,
         observer: &dyn Observer,
     ) -> Result<Self> {
-        let lift = match (sight, recipe.lift) {
-            (Some(sight), _) => sight.lift.cloned(),
-            (None, LiftKind::None) => None,
-            (None, LiftKind::Auto) if !may_lift(data, recipe) => None,
-            (None, _) => {
-                let base = Preparation::fit(data, widths, recipe.prepare, &Part::new(observer, 0.0, 0.5))?;
-                match fit_lift(data, base.clone(), recipe)? {
-                    Some(lift) => Some(lift),
-                    None => return Self::reduced(data, base, recipe, memory),
+        let views = sight.map(|sight| sight.views);
+        let given = sight.and_then(|sight| sight.lift).cloned();
+        let may_lift = sight.is_none()
+            && match recipe.lift {
+                LiftKind::None => false,
+                LiftKind::Auto => may_lift(data, recipe),
+                _ => true,
+            };
+        let (lift, notes) = match given {
+            Some(lift) => (lift, Vec::new()),
+            None => {
+                let seen = views.filter(|_| !may_lift);
+                let share = if may_lift { 0.5 } else { 1.0 };
+                let part = Part::new(observer, 0.0, share);
+                let (base, notes) = Preparation::fit_noted(data, widths, recipe.prepare, seen, &part)?;
+                match if may_lift { fit_lift(data, &base, recipe)? } else { None } {
+                    Some(lift) => (lift, notes),
+                    None => return Self::reduced(data, (base, notes), recipe, memory),
                 }
             }
-        };
-        let views = sight.map(|sight| sight.views);
-        let Some(lift) = lift else {
-            let preparation = Preparation::fit_views(data, widths, recipe.prepare, views, observer)?;
-            return Self::reduced(data, preparation, recipe, memory);
         };
         let (lifted, d) = (Lifted::new(data, &lift), lift.d());
         // Lifting costs more than what follows, so it is done once if the lifted rows may be held.
@@ -93,23 +99,33 @@ impl Prepared {
         let preparation = Preparation::fit_views(rows, &[d], Prepare::Centre, views, &part)?;
         // Directions of unit vectors are what a lift is about: none is more important than the others.
         let recipe = Recipe { dims: Dims::Full, ..recipe };
-        let prepared = Self::reduced(rows, preparation, recipe, memory)?;
+        let prepared = Self::reduced(rows, (preparation, notes), recipe, memory)?;
         Ok(Self { lift: Some(lift), ..prepared })
     }
 
     /// The rest of the work, once the passes over all rows are made.
-    fn reduced(data: &dyn Rows, mut preparation: Preparation, recipe: Recipe, memory: usize) -> Result<Self> {
+    fn reduced(
+        data: &dyn Rows,
+        (mut preparation, notes): Surveyed,
+        recipe: Recipe,
+        memory: usize,
+    ) -> Result<Self> {
         preparation.reduce(data, recipe.dims, recipe.seed)?;
         let bytes = data.n().saturating_mul(preparation.d()).saturating_mul(4);
         // Reduced rows are hardly larger than sparse ones, which are in memory already.
         let sparse = data.sparse().is_some() && preparation.reduction.is_some();
         let rows = if bytes <= memory || sparse { Some(preparation.load(data)?) } else { None };
-        Ok(Self { lift: None, preparation, rows })
+        Ok(Self { lift: None, preparation, notes, rows })
     }
 
     /// The feature map before training, if there is one.
     pub fn lift(&self) -> Option<&Lift> {
         self.lift.as_ref()
+    }
+
+    /// What was done to the features of each file first, and why; nothing where a model to start from decided it.
+    pub fn notes(&self) -> &[PrepareNote] {
+        &self.notes
     }
 
     /// What is done to a raw row.
@@ -143,28 +159,45 @@ impl Prepared {
     }
 }
 
-/// Whether `auto` looks for a lift: enough rows of few features, which are not to be reduced to fewer.
+/// Whether `auto` looks for a lift: rows of few features, which are not to be reduced to fewer.
 fn may_lift(data: &dyn Rows, recipe: Recipe) -> bool {
-    data.m() < MANY_FEATURES
-        && data.sparse().is_none()
-        && recipe.dims == Dims::Auto
-        && GraphLift::suits(data.n(), recipe.k)
+    data.m() < MANY_FEATURES && data.sparse().is_none() && recipe.dims == Dims::Auto
 }
 
-/// The lift that a recipe asks for; none if it leaves that to the rows, and they show no clusters.
-fn fit_lift(data: &dyn Rows, base: Preparation, recipe: Recipe) -> Result<Option<Lift>> {
-    let graph = GraphLift::fit(data, base, recipe.k, recipe.seed);
-    if recipe.lift == LiftKind::Graph {
-        return Ok(Some(Lift::Graph(graph?)));
+/// The lift that a recipe asks for; none if it leaves that to the rows, and they are too few.
+fn fit_lift(data: &dyn Rows, base: &Preparation, recipe: Recipe) -> Result<Option<Lift>> {
+    let Recipe { k, seed, .. } = recipe;
+    Ok(match recipe.lift {
+        LiftKind::Graph => Some(Lift::Graph(GraphLift::fit(data, base.clone(), k, seed)?)),
+        LiftKind::Quadratic => Some(Lift::Quadratic(QuadraticLift::fit(data, base.clone(), k, seed)?)),
+        LiftKind::Rbf => Some(Lift::Rbf(RbfLift::fit(data, base.clone(), k, seed)?)),
+        LiftKind::Auto => match clear_graph(data, base, recipe)? {
+            Some(graph) => Some(Lift::Graph(graph)),
+            None if QuadraticLift::suits(data, k, seed)? => {
+                Some(Lift::Quadratic(QuadraticLift::fit(data, base.clone(), k, seed)?))
+            }
+            None => None,
+        },
+        LiftKind::None => None,
+    })
+}
+
+/// The graph lift, if it finds clusters.
+fn clear_graph(data: &dyn Rows, base: &Preparation, recipe: Recipe) -> Result<Option<GraphLift>> {
+    if !GraphLift::suits(data.n(), recipe.k) {
+        return Ok(None);
     }
-    match graph {
+    match GraphLift::fit(data, base.clone(), recipe.k, recipe.seed) {
         // Where nearly all rows are copies, planes will do.
         Ok(graph) if !GraphLift::suits(graph.landmarks.n(), recipe.k) => Ok(None),
-        Ok(graph) => Ok(graph.finds_clusters(data.n()).then_some(Lift::Graph(graph))),
+        Ok(graph) => Ok(graph.finds_clusters(data.n()).then_some(graph)),
         Err(Error::TooFewDistinctRows { .. }) => Ok(None),
         Err(error) => Err(error),
     }
 }
+
+/// What the passes over all rows lead to: the preparation before its reduction, and why it is that.
+type Surveyed = (Preparation, Vec<PrepareNote>);
 
 /// Remembers what was prepared of the same rows, for comparisons that fit them many times.
 ///
@@ -174,7 +207,7 @@ pub struct Preparations<'a> {
     data: &'a dyn Rows,
     widths: &'a [usize],
     memory: usize,
-    surveyed: Mutex<Vec<(Prepare, Preparation)>>,
+    surveyed: Mutex<Vec<(Prepare, Surveyed)>>,
     made: Mutex<Vec<(Recipe, Arc<Prepared>)>>,
 }
 
@@ -208,12 +241,12 @@ impl<'a> Preparations<'a> {
         Ok(prepared)
     }
 
-    fn surveyed(&self, how: Prepare, observer: &dyn Observer) -> Result<Preparation> {
+    fn surveyed(&self, how: Prepare, observer: &dyn Observer) -> Result<Surveyed> {
         let mut surveyed = self.surveyed.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, preparation)) = surveyed.iter().find(|(known, _)| *known == how) {
             return Ok(preparation.clone());
         }
-        let preparation = Preparation::fit(self.data, self.widths, how, observer)?;
+        let preparation = Preparation::fit_noted(self.data, self.widths, how, None, observer)?;
         surveyed.push((how, preparation.clone()));
         Ok(preparation)
     }

@@ -210,6 +210,12 @@ impl Survey {
         part.map(|j| (f64::from(self.pivot[j]) + self.sums.powers[0][j] / n) as f32).collect()
     }
 
+    /// Standard deviation of some features over `n` rows.
+    pub fn deviations(&self, part: std::ops::Range<usize>, n: f64) -> Vec<f64> {
+        let [one, two, _] = &self.sums.powers;
+        part.map(|j| variance(two[j] / n, one[j] / n).sqrt()).collect()
+    }
+
     /// Mean skewness E(x−μ)³/σ³ of the features that vary.
     pub fn skewness(&self, part: std::ops::Range<usize>, n: f64) -> f64 {
         let skew = |j: usize| {

@@ -2,6 +2,7 @@
 
 use ndarray::Array2;
 use partita::linear::{Input, LiftKind, Params, Prior, fit};
+use partita::prepare::Lift;
 use partita::report::Silent;
 use partita::rng::{Stream, stream};
 use partita::{EntropyClustering, metrics};
@@ -85,30 +86,75 @@ fn rows_that_are_not_finite_are_named() {
 }
 
 #[test]
-fn auto_lifts_where_neighbours_show_clusters_and_leaves_other_rows_alone() {
+fn auto_takes_the_graph_where_neighbours_show_clusters_otherwise_a_mixture_and_leaves_other_rows_alone() {
     let lifted = |x: &Array2<f32>, k: usize| {
         let params = Params { lift: LiftKind::Auto, prior: Prior::Usual, restarts: 1, ..Params::new(k) };
         let found = fit(&Input::new(x), &params, &Silent).unwrap();
         assert_eq!(found.model.lift().is_some(), found.report.lift.is_some());
-        (found.report.lift.is_some(), found)
+        (found.model.lift().map(Lift::kind), found)
     };
     let (x, truth) = target(900, 8);
-    let (is_lifted, found) = lifted(&x, 2);
-    assert!(is_lifted && metrics::ari(&truth, &found.labels).unwrap() == 1.0);
-    // One Gaussian of six features: nothing to find, and the fit is that without a lift.
+    let (kind, found) = lifted(&x, 2);
+    assert!(kind == Some(LiftKind::Graph) && metrics::ari(&truth, &found.labels).unwrap() == 1.0);
+    // A narrow Gaussian within a wide one, in six dimensions: no gap, but two shapes.
     let mut rng = stream(9, Stream::Synthetic, 0);
-    let cloud = Array2::from_shape_fn((300, 6), |_| (0..12).map(|_| rng.random::<f32>()).sum::<f32>());
-    let (is_lifted, found) = lifted(&cloud, 3);
-    let plain = fit(&Input::new(&cloud), &Params { restarts: 1, ..Params::new(3) }, &Silent).unwrap();
-    assert!(!is_lifted && found.labels == plain.labels && found.model == plain.model);
-    // Many features, too few rows for so many clusters, and copies of very few rows are left alone, too.
+    let mut normal = move || (0..12).map(|_| rng.random::<f32>()).sum::<f32>() - 6.0;
+    let nested = Array2::from_shape_fn((600, 6), |(i, _)| if i % 3 == 0 { 4.0 } else { 1.0 } * normal());
+    let truth: Vec<u32> = (0..600).map(|i| u32::from(i % 3 == 0)).collect();
+    let (kind, found) = lifted(&nested, 2);
+    assert_eq!(kind, Some(LiftKind::Quadratic));
+    assert!(metrics::ari(&truth, &found.labels).unwrap() > 0.9);
+    let least = *found.report.cluster_sizes.iter().min().unwrap();
+    assert!((170..230).contains(&least), "{:?}", found.report.cluster_sizes);
+    assert_eq!(found.model.predict(&nested).unwrap(), found.labels);
+    // Many features, too few rows for so many clusters, and copies of very few rows are left alone.
+    let mut rng = stream(10, Stream::Synthetic, 0);
     let wide = Array2::from_shape_fn(
         (200, 40),
         |(i, j)| if i % 2 == j % 2 { 5.0 } else { 0.0 } + rng.random::<f32>(),
     );
-    assert!(!lifted(&wide, 2).0 && !lifted(&x.slice(ndarray::s![..90, ..]).to_owned(), 4).0);
+    assert_eq!(lifted(&wide, 2).0, None);
+    assert_eq!(lifted(&x.slice(ndarray::s![..19, ..]).to_owned(), 4).0, None);
     let mut copies = Array2::zeros((4000, 2));
     copies[[17, 0]] = 1.0;
     copies[[3999, 1]] = 1.0;
-    assert!(!lifted(&copies, 2).0);
+    assert_eq!(lifted(&copies, 2).0, None);
+}
+
+#[test]
+fn every_lift_predicts_what_it_fitted_and_explains_it() {
+    let (x, _) = target(300, 3);
+    for lift in [LiftKind::Graph, LiftKind::Quadratic, LiftKind::Rbf] {
+        let params = Params { lift, prior: Prior::Usual, restarts: 2, ..Params::new(2) };
+        let found = fit(&Input::new(&x), &params, &Silent).unwrap();
+        assert_eq!(found.model.lift().map(Lift::kind), Some(lift));
+        assert_eq!(found.model.predict(&x).unwrap(), found.labels);
+        let why = found.model.explain(&x, 7).unwrap();
+        let sum = why.base + why.contributions.iter().map(|c| c.value).sum::<f64>();
+        let proba = |c: usize| f64::from(why.proba[c]);
+        let lead = (proba(why.cluster) / proba(why.runner_up)).ln();
+        assert!((sum - lead).abs() < 1e-2 * lead.abs().max(1.0), "{lift:?}: {sum} {lead}");
+    }
+}
+
+/// Five blobs in the plane, which random starts do not find, at the sizes that they have.
+#[test]
+fn planes_find_more_blobs_than_there_are_directions_at_their_own_sizes() {
+    let mut rng = stream(11, Stream::Synthetic, 0);
+    let places = [[0.0, 0.0], [9.0, 0.0], [0.0, 9.0], [9.0, 9.0], [4.5, 4.5]];
+    let cluster = |i: usize| match i % 20 {
+        0 => 0,
+        1..=2 => 1,
+        3..=5 => 2,
+        6..=11 => 3,
+        _ => 4,
+    };
+    let x = Array2::from_shape_fn((1000, 2), |(i, j)| places[cluster(i)][j] + rng.random::<f32>() * 2.0);
+    let truth: Vec<u32> = (0..1000).map(|i| cluster(i) as u32).collect();
+    for restarts in [1, 8] {
+        let params = Params { prior: Prior::Usual, restarts, ..Params::new(5) };
+        let found = fit(&Input::new(&x), &params, &Silent).unwrap();
+        let ari = metrics::ari(&truth, &found.labels).unwrap();
+        assert!(ari > 0.99, "{ari} {:?}", found.report.cluster_sizes);
+    }
 }

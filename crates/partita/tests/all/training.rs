@@ -79,7 +79,7 @@ fn ranges_of_starts_searched_apart_are_the_search_of_all() {
     for params in [params.clone(), Params { refresh: Refresh::Epoch, ..params }] {
         let input = Input::new(&x);
         let prepared = input.prepared(params.recipe(), &Silent).unwrap();
-        let plan = Plan { checked: params.check(300).unwrap(), params };
+        let plan = Plan { checked: params.check(300).unwrap(), params, layout: None };
         let mut trainer = Trainer::new(plan, Source::new(&input, &prepared), None).unwrap();
         assert_eq!(trainer.starts(), 9);
         let mut searched = |starts| {
@@ -102,7 +102,7 @@ fn gradients_can_be_found_apart_from_the_step() {
     let params = Params { restarts: 1, ..Params::new(4) };
     let input = Input::new(&x);
     let prepared = input.prepared(params.recipe(), &Silent).unwrap();
-    let plan = Plan { checked: params.check(200).unwrap(), params };
+    let plan = Plan { checked: params.check(200).unwrap(), params, layout: None };
     let mut trainer = Trainer::new(plan, Source::new(&input, &prepared), None).unwrap();
     let mut state = trainer.begin().unwrap();
     let before = state.clone();

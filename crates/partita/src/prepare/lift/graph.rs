@@ -20,11 +20,9 @@ use super::landmarks::Landmarks;
 use super::spectrum::{Graph, Spectrum};
 use crate::error::{Error, Result};
 use crate::prepare::Preparation;
-use crate::prepare::reduce::draw;
-use crate::rows::{Rows, bits};
+use crate::rows::Rows;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use std::collections::HashSet;
 
 /// Landmarks at most. More would resolve finer gaps, at a cost that grows faster than their number.
 const LANDMARKS: usize = 1500;
@@ -42,8 +40,10 @@ const WEAK: f64 = 1e-4;
 const LANDMARKS_PER_CLUSTER: usize = 25;
 /// Slowness below which there are clusters: half of the least that rows of one Gaussian have.
 const CLEAR: f64 = 0.15;
-/// Pieces below this part of the equal share are no clusters: they are tied to what is next to them.
+/// Pieces below this part of the equal share are no clusters, ...
 const LEAST_PIECE: f64 = 0.05;
+/// ... nor are those of so few landmarks: they are tied to what is next to them.
+const LEAST_LANDMARKS: f64 = SCALE as f64;
 
 /// The graph lift, fitted to rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -68,7 +68,7 @@ impl GraphLift {
     /// # Errors
     /// If the rows cannot be read, or if there are fewer different landmarks than clusters.
     pub fn fit(data: &dyn Rows, base: Preparation, k: usize, seed: u64) -> Result<Self> {
-        let landmarks = sample(data, &base, seed)?;
+        let landmarks = Landmarks::sample(data, &base, LANDMARKS, seed)?;
         let n = landmarks.n();
         if n < k.max(2) {
             return Err(Error::TooFewDistinctRows { rows: data.n().min(LANDMARKS), distinct: n, k });
@@ -172,20 +172,6 @@ fn density(m: usize) -> f64 {
     DENSITY.min(m as f64)
 }
 
-/// Different rows, prepared.
-fn sample(data: &dyn Rows, base: &Preparation, seed: u64) -> Result<Landmarks> {
-    let rows = draw(data.n(), LANDMARKS, seed, 4);
-    let (m, d) = (base.m(), base.d());
-    let mut raw = vec![0.0; rows.len() * m];
-    data.gather(&rows, &mut raw)?;
-    let mut prepared = vec![0.0; rows.len() * d];
-    base.apply(&mut raw, &mut prepared);
-    let mut seen = HashSet::new();
-    let different: Vec<f32> =
-        prepared.chunks_exact(d).filter(|row| seen.insert(bits(row))).flatten().copied().collect();
-    Ok(Landmarks::new(&different, d))
-}
-
 /// What a number of neighbours leads to.
 struct Found {
     scales: Vec<f32>,
@@ -198,19 +184,13 @@ impl Found {
     fn new(landmarks: &Landmarks, near: &[Vec<(f32, u32)>], neighbours: usize, k: usize) -> Self {
         let scales = scales(near, SCALE.min(neighbours));
         let mut graph = connect(near, &scales, neighbours, density(landmarks.m()));
-        join_pieces(&mut graph, landmarks, LEAST_PIECE * landmarks.n() as f64 / k as f64);
+        let least = LEAST_PIECE * landmarks.n() as f64 / k as f64;
+        join_pieces(&mut graph, landmarks, least.max(LEAST_LANDMARKS));
         let spectrum = Spectrum::new(&graph, k + 1);
         let count = spectrum.values.len();
         let d = k.min(count);
-        let slow = spectrum.values[..d].iter().map(|v| 1.0 - v).sum::<f64>() / d as f64;
-        let next = spectrum.values.get(k).map_or(1.0, |v| 1.0 - v);
         let modes = spectrum.vectors.chunks_exact(count).flat_map(|row| &row[..d]).map(|&v| v as f32);
-        Self {
-            scales,
-            modes: modes.collect(),
-            neighbours,
-            slowness: slow.max(0.0) / next.max(f64::MIN_POSITIVE),
-        }
+        Self { scales, modes: modes.collect(), neighbours, slowness: spectrum.slowness(k) }
     }
 }
 

@@ -1,6 +1,11 @@
 //! Rows that stand for all: the nearest of them to any row, by plain distances.
 
+use crate::error::Result;
+use crate::prepare::Preparation;
+use crate::prepare::reduce::draw;
+use crate::rows::{Rows, bits};
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 
 /// Rows `[n, m]` kept feature by feature, so that distances to all of them are found side by side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -15,6 +20,20 @@ impl Landmarks {
     pub fn new(rows: &[f32], m: usize) -> Self {
         let n = rows.len() / m;
         Self { m, columns: (0..m).flat_map(|j| (0..n).map(move |i| rows[i * m + j])).collect() }
+    }
+
+    /// Different rows, prepared: `count` at most.
+    pub fn sample(data: &dyn Rows, base: &Preparation, count: usize, seed: u64) -> Result<Self> {
+        let rows = draw(data.n(), count, seed, 4);
+        let (m, d) = (base.m(), base.d());
+        let mut raw = vec![0.0; rows.len() * m];
+        data.gather(&rows, &mut raw)?;
+        let mut prepared = vec![0.0; rows.len() * d];
+        base.apply(&mut raw, &mut prepared);
+        let mut seen = HashSet::new();
+        let different: Vec<f32> =
+            prepared.chunks_exact(d).filter(|row| seen.insert(bits(row))).flatten().copied().collect();
+        Ok(Self::new(&different, d))
     }
 
     /// From the values feature by feature, `[m, n]`.

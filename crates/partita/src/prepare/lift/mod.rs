@@ -2,13 +2,18 @@
 
 mod graph;
 mod landmarks;
+mod quadratic;
+mod rbf;
 mod spectrum;
 
 pub use graph::GraphLift;
 pub use landmarks::Landmarks;
+pub use quadratic::QuadraticLift;
+pub use rbf::RbfLift;
 
 use super::Preparation;
 use crate::error::Result;
+use crate::mixture::Covariance;
 use crate::rows::{Csr, Rows};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -23,10 +28,21 @@ pub enum LiftKind {
     /// None: clusters are parted by planes.
     #[default]
     None,
-    /// [`LiftKind::Graph`] for rows of few features in which it finds clusters, otherwise none.
+    /// For rows of few features, [`LiftKind::Graph`] if it finds clusters, otherwise [`LiftKind::Quadratic`]; for others none.
     Auto,
+    /// Which Gaussian of a mixture a row comes from: clusters are parted by quadrics.
+    Quadratic,
+    /// How near a row is to each of a few landmarks: what a kernel machine parts rows by.
+    Rbf,
     /// Where a row lies in the graph of nearest neighbours: clusters are parted where rows are sparse, whatever their shapes.
     Graph,
+}
+
+impl LiftKind {
+    /// Whether a certain lift is asked for.
+    pub fn is_asked(self) -> bool {
+        !matches!(self, Self::None | Self::Auto)
+    }
 }
 
 /// A feature map fitted to rows. It takes raw rows and stays with the model.
@@ -35,6 +51,10 @@ pub enum LiftKind {
 pub enum Lift {
     /// See [`LiftKind::Graph`].
     Graph(GraphLift),
+    /// See [`LiftKind::Quadratic`].
+    Quadratic(QuadraticLift),
+    /// See [`LiftKind::Rbf`].
+    Rbf(RbfLift),
 }
 
 impl Lift {
@@ -47,6 +67,8 @@ impl Lift {
     pub fn d(&self) -> usize {
         match self {
             Self::Graph(graph) => graph.d(),
+            Self::Quadratic(quadratic) => quadratic.d(),
+            Self::Rbf(rbf) => rbf.d(),
         }
     }
 
@@ -57,12 +79,27 @@ impl Lift {
 
     /// What a report says about it.
     pub fn note(&self) -> LiftNote {
-        let Self::Graph(graph) = self;
-        LiftNote {
-            kind: LiftKind::Graph,
-            landmarks: graph.landmarks.n(),
-            neighbours: graph.neighbours,
-            slowness: graph.slowness,
+        match self {
+            Self::Graph(graph) => LiftNote::Graph {
+                landmarks: graph.landmarks.n(),
+                neighbours: graph.neighbours,
+                slowness: graph.slowness,
+            },
+            Self::Quadratic(quadratic) => LiftNote::Quadratic { covariance: quadratic.mixture().shape },
+            Self::Rbf(rbf) => LiftNote::Rbf {
+                landmarks: rbf.landmarks.n(),
+                width: f64::from(rbf.squared_width).sqrt(),
+                slowness: rbf.slowness,
+            },
+        }
+    }
+
+    /// Which feature map it is.
+    pub fn kind(&self) -> LiftKind {
+        match self {
+            Self::Graph(_) => LiftKind::Graph,
+            Self::Quadratic(_) => LiftKind::Quadratic,
+            Self::Rbf(_) => LiftKind::Rbf,
         }
     }
 
@@ -70,6 +107,8 @@ impl Lift {
     pub fn base(&self) -> &Preparation {
         match self {
             Self::Graph(graph) => &graph.base,
+            Self::Quadratic(quadratic) => &quadratic.base,
+            Self::Rbf(rbf) => &rbf.base,
         }
     }
 
@@ -77,6 +116,8 @@ impl Lift {
     pub fn is_sound(&self) -> bool {
         match self {
             Self::Graph(graph) => graph.is_sound(),
+            Self::Quadratic(quadratic) => quadratic.is_sound(),
+            Self::Rbf(rbf) => rbf.is_sound(),
         }
     }
 
@@ -84,21 +125,39 @@ impl Lift {
     pub fn apply(&self, block: &mut [f32], out: &mut [f32]) {
         match self {
             Self::Graph(graph) => graph.apply(block, out),
+            Self::Quadratic(quadratic) => quadratic.apply(block, out),
+            Self::Rbf(rbf) => rbf.apply(block, out),
         }
     }
 }
 
 /// What a report says about a lift.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct LiftNote {
-    /// The feature map.
-    pub kind: LiftKind,
-    /// Rows that stand for all.
-    pub landmarks: usize,
-    /// Nearest landmarks that count.
-    pub neighbours: usize,
-    /// How slow the modes are beside the next: near 0 the clusters are well apart, from 0.3 on there may be none.
-    pub slowness: f64,
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum LiftNote {
+    /// See [`LiftKind::Graph`].
+    Graph {
+        /// Rows that stand for all.
+        landmarks: usize,
+        /// Nearest landmarks that count.
+        neighbours: usize,
+        /// How slow the modes are beside the next: near 0 the clusters are well apart, from 0.3 on there may be none.
+        slowness: f64,
+    },
+    /// See [`LiftKind::Quadratic`].
+    Quadratic {
+        /// The shape of the Gaussians.
+        covariance: Covariance,
+    },
+    /// See [`LiftKind::Rbf`].
+    Rbf {
+        /// Rows that stand for all.
+        landmarks: usize,
+        /// Distance at which the nearness of two prepared rows is 1/e.
+        width: f64,
+        /// As that of a graph.
+        slowness: f64,
+    },
 }
 
 /// Rows seen through a lift.

@@ -153,6 +153,16 @@ impl Spectrum {
     }
 }
 
+impl Spectrum {
+    /// mean(1 − λ_1..k)/(1 − λ_k+1): how slowly the walk leaves k clusters beside how slowly it mixes inside of them.
+    pub fn slowness(&self, k: usize) -> f64 {
+        let d = k.min(self.values.len());
+        let slow = self.values[..d].iter().map(|v| 1.0 - v).sum::<f64>() / d as f64;
+        let next = self.values.get(k).map_or(1.0, |v| 1.0 - v);
+        slow.max(0.0) / next.max(f64::MIN_POSITIVE)
+    }
+}
+
 /// The leading eigenvectors by the decomposition of the whole matrix.
 fn all(walk: &Walk, count: usize) -> (Vec<f64>, Mat<f64>) {
     let (values, vectors) = descending(walk.dense().as_ref());
