@@ -16,6 +16,9 @@ const FORMAT: &str = "partita-linear-1";
 /// The same for models with a lift.
 const LIFTED: &str = "partita-linear-2";
 
+/// Gives the tensor of a name, which must have this shape.
+type Take<'a> = dyn FnMut(&str, &[usize]) -> Result<Vec<f32>> + 'a;
+
 /// Tensors by name.
 type Tensors = BTreeMap<String, Tensor>;
 
@@ -198,11 +201,7 @@ fn views(text: &str, origin: &Origin<'_>) -> Result<Vec<ViewRecord>> {
 }
 
 /// The views of these records, whose centres `take` gives.
-fn read_views(
-    records: Vec<ViewRecord>,
-    prefix: &str,
-    take: &mut dyn FnMut(&str, &[usize]) -> Result<Vec<f32>>,
-) -> Result<Vec<FeatureView>> {
+fn read_views(records: Vec<ViewRecord>, prefix: &str, take: &mut Take<'_>) -> Result<Vec<FeatureView>> {
     let mut views = Vec::with_capacity(records.len());
     for (i, ViewRecord { width, centred, normalise }) in records.into_iter().enumerate() {
         let centre = if centred { take(&format!("{prefix}{i}"), &[width])? } else { Vec::new() };
@@ -257,14 +256,10 @@ impl From<DataError> for ReadLift {
 }
 
 /// A lift to `d` features, from its record and its tensors.
-fn read_lift(
-    record: LiftRecord,
-    d: usize,
-    take: &mut dyn FnMut(&str, &[usize]) -> Result<Vec<f32>>,
-) -> std::result::Result<Lift, ReadLift> {
+fn read_lift(record: LiftRecord, d: usize, take: &mut Take<'_>) -> std::result::Result<Lift, ReadLift> {
     let raw = width(record.views());
     let (mean, scale) = (take("lift.mean", &[raw])?, take("lift.scale", &[raw])?);
-    let base = |views, take: &mut dyn FnMut(&str, &[usize]) -> Result<Vec<f32>>| -> Result<Preparation> {
+    let base = |views, take: &mut Take<'_>| -> Result<Preparation> {
         Ok(Preparation { views: read_views(views, "lift.centre.", take)?, mean, scale, reduction: None })
     };
     Ok(match record {

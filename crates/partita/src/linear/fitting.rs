@@ -4,7 +4,7 @@ use super::fitted::Fit;
 use super::input::Input;
 use super::layout::Layout;
 use super::model::{Model, Predictions};
-use super::params::{Params, Prior};
+use super::params::{MANY, Params, Prior};
 use super::plan::Plan;
 use super::report::{Report, Restart, advice};
 use super::score::Score;
@@ -284,8 +284,14 @@ fn checked<'a>(input: &'a Input<'a>, prepared: &'a Prepared, params: &Params) ->
     let prior = params.prior.resolve(params.k, layout.is_some());
     let params = Params { prior, ..params.clone() };
     let mut checked = params.check(input.rows.n())?;
-    if let (Some(layout), None) = (&layout, params.gamma) {
-        checked.gamma *= layout.gamma;
+    if params.gamma.is_none() {
+        checked.gamma *= layout.as_ref().map_or_else(|| crowded(params.k), |layout| layout.gamma);
     }
     Ok((Plan { params, checked, layout }, source))
+}
+
+/// What γ is multiplied by for many clusters in many dimensions. They have few rows each for as many weights as any other, and a larger
+/// norm keeps them from following these rows alone; beyond ten times as much, clusters begin to die.
+fn crowded(k: usize) -> f64 {
+    if k > MANY { 8.0 } else { 1.0 }
 }
