@@ -60,6 +60,9 @@ class EntropyClustering(Clusterer):
         shape; ``"quadratic"`` to the Gaussians of a mixture that they may come from; ``"rbf"`` to how near they are to each of a few landmarks.
         ``coef_`` and ``intercept_`` are then for lifted rows. ``"auto"`` takes the graph for rows of fewer than 32 features in which it finds
         clusters, for other such rows the mixture, and for more features none.
+    neighbours : int or "auto", default="auto"
+        Each row is averaged with so many nearest neighbours; the averages find the pseudo-labels, and rows learn them by their own features.
+        ``"auto"`` takes 15 for more than 16 clusters of at least 32 features, and otherwise none.
     dims : int, "auto" or "full", default="auto"
         Dimensions to train on: at most 128 principal components, all features, or how many.
     init : {"auto", "random", "k-means++", "kmeans"}, default="auto"
@@ -157,6 +160,7 @@ class EntropyClustering(Clusterer):
         "gamma": [None, _NOT_NEGATIVE],
         "prior": [None, StrOptions({"auto", "equal"}), "array-like"],
         "lift": [StrOptions({"auto", "none", "quadratic", "rbf", "graph"})],
+        "neighbours": [StrOptions({"auto"}), Interval(Integral, 0, None, closed="left")],
         "balance": [None, StrOptions({"exact"})],
         "min_size": [None, _SIZE],
         "max_size": [None, _SIZE],
@@ -189,6 +193,7 @@ class EntropyClustering(Clusterer):
         max_size: float | None = None,
         prepare: str = "auto",
         lift: str = "auto",
+        neighbours: int | str = "auto",
         dims: int | str = "auto",
         init: str = "auto",
         n_init: int = 8,
@@ -218,6 +223,7 @@ class EntropyClustering(Clusterer):
         self.max_size = max_size
         self.prepare = prepare
         self.lift = lift
+        self.neighbours = neighbours
         self.dims = dims
         self.init = init
         self.n_init = n_init

@@ -45,7 +45,8 @@ def specification(model: Any) -> dict[str, Any]:
     prior = "usual" if model.prior is None else model.prior
     if not isinstance(prior, str):
         prior = {"shares": np.asarray(prior, dtype=np.float64).ravel().tolist()}
-    rest = {"dims": model._dims(), "init": INIT[model.init], "exact_labels": model.label_solver == "exact"}
+    neighbours = "auto" if model.neighbours == "auto" else {"exactly": int(model.neighbours)}
+    rest = {"dims": model._dims(), "neighbours": neighbours, "init": INIT[model.init], "exact_labels": model.label_solver == "exact"}
     method = _given(model, _METHOD) | rest
     return _given(model, _TOP) | {"seed": model._seed(), "prior": prior, "sizes": sizes(model), "method": method}
 
@@ -64,12 +65,13 @@ def network_specification(model: Any) -> dict[str, Any]:
 def arguments(spec: dict[str, Any]) -> dict[str, Any]:
     """Arguments of the estimator from a specification."""
     prior, method = spec["prior"], spec["method"]
-    dims, init = method["dims"], method["init"]
+    dims, init, neighbours = method["dims"], method["init"], method["neighbours"]
     return {
         **{ours: spec[theirs] for ours, theirs in _TOP.items()},
         **{ours: method[theirs] for ours, theirs in _METHOD.items()},
         "random_state": spec["seed"],
         "prior": prior["shares"] if isinstance(prior, dict) else None if prior == "usual" else prior,
+        "neighbours": neighbours["exactly"] if isinstance(neighbours, dict) else neighbours,
         "dims": dims["exactly"] if isinstance(dims, dict) else dims,
         "init": next(ours for ours, theirs in INIT.items() if theirs == init),
         "label_solver": "exact" if method["exact_labels"] else "em",

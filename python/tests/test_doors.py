@@ -179,6 +179,8 @@ def preparation(case, rng, directory):
         lift = str(rng.choice(["none", "quadratic", "rbf", "graph"]))
         case.option("--lift", lift, ("method", "lift", lift), lift=lift)
     if given(rng, 0.2):
+        case.option("--neighbours", 3, ("method", "neighbours", {"exactly": 3}), neighbours=3)
+    if given(rng, 0.2):
         case.option("--dims", "full", ("method", "dims", "full"), dims="full")
     elif given(rng, 0.25):
         case.option("--dims", 2, ("method", "dims", {"exactly": 2}), dims=2)

@@ -43,6 +43,7 @@ fn method(args: &MethodArgs, method: &mut MethodSpec) {
     set_some(&mut method.gamma, args.gamma.as_ref());
     set(&mut method.prepare, args.prepare.map(Into::into));
     set(&mut method.lift, args.lift.map(Into::into));
+    set(&mut method.neighbours, args.neighbours);
     set(&mut method.dims, args.dims);
     set(&mut method.init, args.init.map(Into::into));
     set_some(&mut method.epochs, args.epochs.as_ref());

@@ -84,13 +84,21 @@ fn details(record: &Record) -> Vec<(&'static str, String)> {
 fn linear(r: &LinearDetails) -> Vec<(&'static str, String)> {
     let worst = r.restarts.iter().map(|r| r.loss).fold(f64::NEG_INFINITY, f64::max);
     let lift = r.lift.map(|lift| ("lift", describe_lift(lift)));
+    let taught = (r.neighbours > 0)
+        .then(|| ("neighbours", format!("each row is taught together with its {} nearest", r.neighbours)));
     let rest = vec![
         ("fairness", format!("{:.4} nats from the prior (0: sizes as expected)", r.fairness)),
         ("margin", format!("{:.2e} smallest, {:.2e} median", r.margin, r.median_margin)),
         ("loss", format!("{:.4} (best of {}, worst {worst:.4})", r.loss, r.restarts.len())),
         ("agreement", format!("{:.3} mean ARI between restarts", r.agreement)),
     ];
-    r.prepare.iter().map(|note| ("prepared", describe_preparation(*note))).chain(lift).chain(rest).collect()
+    r.prepare
+        .iter()
+        .map(|note| ("prepared", describe_preparation(*note)))
+        .chain(lift)
+        .chain(taught)
+        .chain(rest)
+        .collect()
 }
 
 /// What was done to the features first, and why.

@@ -65,6 +65,8 @@ fields! {
     Prepare = "prepare",
     /// The feature map before the softmax.
     Lift = "lift",
+    /// Neighbours that rows are averaged with to teach them.
+    Neighbours = "neighbours",
     /// Dimensions to train on.
     Dims = "dims",
     /// Where training starts.

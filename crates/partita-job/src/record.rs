@@ -67,6 +67,8 @@ pub struct LinearDetails {
     pub lift: Option<LiftNote>,
     /// What was done to the features of each file first, and why.
     pub prepare: Vec<PrepareNote>,
+    /// Neighbours that each row was averaged with to teach it.
+    pub neighbours: usize,
     /// The prior u over the sizes, as given or as estimated.
     pub prior: Vec<f64>,
     /// Loss of the chosen restart, norm included.
@@ -124,6 +126,7 @@ impl Record {
             m: report.m,
             lift: report.lift,
             prepare: report.prepare,
+            neighbours: report.neighbours,
             prior: report.prior,
             loss: report.loss,
             fairness: report.fairness,

@@ -114,6 +114,7 @@ pub(crate) fn params(spec: &FitSpec, n: usize) -> Result<Params> {
         prior,
         prepare: method.prepare,
         lift: method.lift,
+        neighbours: method.neighbours,
         dims: method.dims,
         init: method.init,
         restarts: spec.restarts,

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules of the core from the bottom up: each may use the modules before it.
-const CORE: [&str; 22] = [
+const CORE: [&str; 23] = [
     "error",
     "report",
     "rng",
@@ -19,6 +19,7 @@ const CORE: [&str; 22] = [
     "batch",
     "balance",
     "centres",
+    "neighbours",
     "mixture",
     "prepare",
     "pseudo",

@@ -8,7 +8,7 @@ use partita::linear::em::{EmStep, Marks, Scratch};
 use partita::linear::{Buffers, Gradient, Head, Input, Labelling, Optimiser, RowBatch, Source, Stack};
 use partita::numeric::optimise::Pace;
 use partita::numeric::product;
-use partita::prepare::{Dims, LiftKind, Prepare, Recipe};
+use partita::prepare::{Dims, LiftKind, Neighbours, Prepare, Recipe};
 use partita::report::Silent;
 use partita::rng::{Stream, stream};
 use rand::RngExt;
@@ -34,7 +34,14 @@ fn run() {
     let data = Array2::from_shape_fn((ROWS, M), |_| rng.random::<f32>());
     let view = data.view();
     let input = Input::new(&view);
-    let recipe = Recipe { prepare: Prepare::Centre, dims: Dims::Full, seed: 0, lift: LiftKind::None, k: 2 };
+    let recipe = Recipe {
+        prepare: Prepare::Centre,
+        dims: Dims::Full,
+        seed: 0,
+        lift: LiftKind::None,
+        k: 2,
+        neighbours: Neighbours::Auto,
+    };
     let prepared = input.prepared(recipe, &Silent).expect("the data is finite");
     let source = Source::new(&input, &prepared);
     let mut order: Vec<usize> = (0..ROWS).collect();

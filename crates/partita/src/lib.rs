@@ -51,6 +51,7 @@ pub mod linear;
 pub mod margin;
 pub mod metrics;
 pub mod mixture;
+pub mod neighbours;
 #[doc(hidden)]
 pub mod numeric;
 pub mod objective;

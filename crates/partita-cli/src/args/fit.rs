@@ -5,10 +5,10 @@
 use super::NetworkArgs;
 use super::ReadOptions;
 use super::values::{
-    BalanceArg, InitArg, LiftArg, OptimiserArg, PrepareArg, RefreshArg, dims, positive, restarts,
+    BalanceArg, InitArg, LiftArg, OptimiserArg, PrepareArg, RefreshArg, dims, neighbours, positive, restarts,
 };
 use clap::{Args, ValueHint};
-use partita::linear::{Dims, Loss};
+use partita::linear::{Dims, Loss, Neighbours};
 use partita_job::SizeSpec;
 use std::path::PathBuf;
 
@@ -89,6 +89,9 @@ pub struct MethodArgs {
     /// A feature map before the softmax, for clusters that no planes part [default: auto]
     #[arg(long, value_enum)]
     pub lift: Option<LiftArg>,
+    /// Neighbours that teach each row: auto (15 for more than 16 clusters of many features, otherwise none) or a number [default: auto]
+    #[arg(long, value_parser = neighbours)]
+    pub neighbours: Option<Neighbours>,
     /// Dimensions to train on: auto (at most 128 principal components), full, or a number [default: auto]
     #[arg(long, value_parser = dims)]
     pub dims: Option<Dims>,

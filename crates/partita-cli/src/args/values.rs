@@ -1,7 +1,7 @@
 //! Values of arguments: names for options of the engines, and parsers.
 
 use clap::ValueEnum;
-use partita::linear::{Dims, Init, LiftKind, Prepare, Refresh};
+use partita::linear::{Dims, Init, LiftKind, Neighbours, Prepare, Refresh};
 use partita_job::{Balance, MOST_RESTARTS, OptimiserKind};
 use std::ops::RangeInclusive;
 
@@ -159,6 +159,13 @@ pub fn range(text: &str) -> Result<RangeInclusive<usize>, String> {
 }
 
 /// auto, full or a number.
+pub fn neighbours(text: &str) -> Result<Neighbours, String> {
+    match text {
+        "auto" => Ok(Neighbours::Auto),
+        _ => text.parse().map(Neighbours::Exactly).map_err(|_| "write auto or a number".to_owned()),
+    }
+}
+
 pub fn dims(text: &str) -> Result<Dims, String> {
     match text {
         "auto" => Ok(Dims::Auto),

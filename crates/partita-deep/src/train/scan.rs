@@ -5,8 +5,9 @@ use super::{Aim, DeepFit, DeepModel, Epoch, Input, Params, Trainer, fit};
 use crate::error::{DeepError, Result};
 use crate::optimise::Pace;
 use burn::tensor::Device;
+use partita::neighbours::nearest;
 use partita::report::{Flow, Observer, Progress, StopReason};
-use partita::rivals::{Table, neighbours::nearest};
+use partita::rivals::Table;
 use std::path::{Path, PathBuf};
 
 /// Options of SCAN; the defaults are the authors' for small images.

@@ -29,6 +29,7 @@ impl FitSpec {
             gamma: params.gamma,
             prepare: params.prepare,
             lift: params.lift,
+            neighbours: params.neighbours,
             dims: params.dims,
             init: params.init,
             epochs: params.epochs,

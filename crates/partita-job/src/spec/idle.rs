@@ -5,7 +5,7 @@ use super::{DataSpec, FitSpec, MethodSpec, NetworkSpec, OptimiserKind, PriorSpec
 use crate::error::{JobError, Result};
 use crate::field::Field;
 use crate::resources::{MEMORY, Resources};
-use partita::linear::{Dims, EM_ITERATIONS, Init, Loss, Prepare, Refresh};
+use partita::linear::{Dims, EM_ITERATIONS, Init, Loss, Neighbours, Prepare, Refresh};
 
 /// Fields that the linear engine, its loss or its optimiser does not use.
 pub(super) fn refuse_for_linear(spec: &FitSpec, resources: &Resources) -> Result<()> {
@@ -13,7 +13,19 @@ pub(super) fn refuse_for_linear(spec: &FitSpec, resources: &Resources) -> Result
         [(Field::Device, resources.device != Resources::CPU), (Field::Metrics, resources.metrics.is_some())];
     JobError::first_idle(&of_networks, "without a network; leave it out, or give `net`")?;
     refuse_for_optimiser(&spec.method)?;
-    refuse_for_loss(&spec.method)
+    refuse_for_loss(&spec.method)?;
+    refuse_neighbours(&spec.method)
+}
+
+/// Only the kernel of the default loss finds pseudo-labels from other rows than those that learn them.
+fn refuse_neighbours(method: &MethodSpec) -> Result<()> {
+    let asked = !matches!(method.neighbours, Neighbours::Auto | Neighbours::Exactly(0));
+    let other = method.loss != Loss::Strong
+        || method.exact_labels
+        || method.refresh == Refresh::Epoch
+        || method.optimiser == OptimiserKind::Lbfgs;
+    let why = "beside these options: neighbours teach by the labels that the `loss` strong finds in every batch; leave it out";
+    JobError::first_idle(&[(Field::Neighbours, asked && other)], why)
 }
 
 fn refuse_for_optimiser(method: &MethodSpec) -> Result<()> {
@@ -76,6 +88,7 @@ pub(super) fn refuse_for_network(spec: &FitSpec, network: &NetworkSpec, resource
         (Field::Gamma, method.gamma.is_some()),
         (Field::Restarts, spec.restarts != RESTARTS),
         (Field::Lift, method.lift.is_asked()),
+        (Field::Neighbours, method.neighbours != Neighbours::Auto),
         (Field::Dims, method.dims != Dims::Auto),
         (Field::Prepare, method.prepare != Prepare::Auto),
         (Field::Init, method.init != Init::Auto),

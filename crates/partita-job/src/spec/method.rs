@@ -1,6 +1,8 @@
 //! Options of the method, for either engine.
 
-use partita::linear::{Dims, EM_ITERATIONS, Init, LiftKind, Loss, Optimiser, Prepare, Refresh, Solver};
+use partita::linear::{
+    Dims, EM_ITERATIONS, Init, LiftKind, Loss, Neighbours, Optimiser, Prepare, Refresh, Solver,
+};
 use serde::{Deserialize, Serialize};
 
 /// Options of the method. `None` means the default for the data at hand.
@@ -17,6 +19,8 @@ pub struct MethodSpec {
     pub prepare: Prepare,
     /// The feature map before the softmax.
     pub lift: LiftKind,
+    /// Neighbours that rows are averaged with to teach them.
+    pub neighbours: Neighbours,
     /// Dimensions to train on.
     pub dims: Dims,
     /// Where training starts.
@@ -49,6 +53,7 @@ impl Default for MethodSpec {
             gamma: None,
             prepare: Prepare::default(),
             lift: LiftKind::Auto,
+            neighbours: Neighbours::default(),
             dims: Dims::default(),
             init: Init::default(),
             epochs: None,

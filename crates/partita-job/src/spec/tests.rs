@@ -1,5 +1,5 @@
 use super::*;
-use partita::linear::{Dims, Init, LiftKind, Loss, Optimiser, Prepare, Refresh};
+use partita::linear::{Dims, Init, LiftKind, Loss, Neighbours, Optimiser, Prepare, Refresh};
 use serde_json::Value;
 
 fn full() -> FitSpec {
@@ -25,6 +25,7 @@ fn full() -> FitSpec {
             gamma: Some(1e-5),
             prepare: Prepare::L2,
             lift: LiftKind::Graph,
+            neighbours: Neighbours::Auto,
             dims: Dims::Exactly(12),
             init: Init::KMeans,
             epochs: Some(9),
@@ -138,6 +139,11 @@ fn fields_that_would_be_ignored_are_refused() {
     let weak = |s: &mut FitSpec| s.method.loss = Loss::Weak;
     assert_eq!(refused(|s| (weak(s), s.method.em_iterations = 9).1), Some(Field::EmIterations));
     assert_eq!(refused(|s| (weak(s), s.method.exact_labels = true).1), Some(Field::ExactLabels));
+    let taught = |s: &mut FitSpec| s.method.neighbours = Neighbours::Exactly(5);
+    assert_eq!(refused(taught), None);
+    assert_eq!(refused(|s| (taught(s), weak(s)).1), Some(Field::Neighbours));
+    assert_eq!(refused(|s| (taught(s), lbfgs(s)).1), Some(Field::Neighbours));
+    assert_eq!(refused(|s| (taught(s), s.method.exact_labels = true).1), Some(Field::Neighbours));
     let hinge = |s: &mut FitSpec| s.method.loss = Loss::Hinge;
     assert_eq!(refused(|s| (hinge(s), s.method.lambda = Some(1.0)).1), Some(Field::Lambda));
 }

@@ -30,6 +30,16 @@ impl Table<'_> {
     }
 }
 
+/// The rows at unit length; rows of zeros stay.
+pub fn unit_rows(table: Table<'_>) -> Vec<f32> {
+    let mut x = table.x.to_vec();
+    x.par_chunks_mut(table.m).for_each(|row| {
+        let scale = vector::inverse_norm(row);
+        row.iter_mut().for_each(|v| *v *= scale);
+    });
+    x
+}
+
 /// Is called with the share of the iterations that is done, and answers whether to go on.
 pub type KeepGoing<'a> = &'a dyn Fn(f64) -> bool;
 

@@ -3,6 +3,8 @@
 //! Pseudo-labels are found in the ratio form F = y/σ: the EM step y ← (σ + a·y)/(1 + Σ a·y), a_k = λu_k/ȳ_k, becomes
 //! F ← (1 + a·F)/(1 + Σ a·σ·F), so ln y = ln σ + ln F never sees an underflowed probability. Rows are taken
 //! [`LANES`] abreast, cluster after cluster: every loop has a fixed length, vectorises, and finds its block in cache.
+//!
+//! With a teacher, the pseudo-labels are those of its logits, and the row learns them by its own.
 
 use crate::numeric::vector;
 use crate::simplex::{MASS_FLOOR_F32, RATIO_CAP_F32, TINY};
@@ -14,6 +16,22 @@ pub struct Marks<'a> {
     pub weights: Option<&'a [f32]>,
     /// Known label of each row, -1 for unknown; none means no row is known.
     pub known: Option<&'a [i32]>,
+}
+
+/// Logits `[n, stride]` of the rows of a batch.
+#[derive(Debug, Clone, Copy)]
+pub struct Logits<'a> {
+    /// Those of the rows themselves, which learn.
+    pub own: &'a [f32],
+    /// Those that pseudo-labels are found from, if others than their own.
+    pub teacher: Option<&'a [f32]>,
+}
+
+impl<'a> Logits<'a> {
+    /// Rows that are their own teachers.
+    pub fn own(own: &'a [f32]) -> Self {
+        Self { own, teacher: None }
+    }
 }
 
 /// Self-labelling with the reverse cross-entropy and strong fairness, by a fixed number of EM iterations.
@@ -50,7 +68,7 @@ impl EmStep {
     /// loss mean H(σ, y) + λ KL(u‖ȳ) of the batch (cross-entropy −ln σ on known rows).
     pub fn gradient(
         &self,
-        z: &[f32],
+        z: Logits<'_>,
         (stride, first): (usize, usize),
         marks: Marks<'_>,
         d: &mut [f32],
@@ -65,21 +83,25 @@ impl EmStep {
     #[inline(always)]
     fn gradient_inlined(
         &self,
-        z: &[f32],
-        (stride, first): (usize, usize),
+        z: Logits<'_>,
+        columns: (usize, usize),
         marks: Marks<'_>,
         d: &mut [f32],
         s: &mut Scratch,
     ) -> f64 {
         let k = self.prior.len();
-        let n = z.len() / stride;
-        s.start(z, (stride, first), k, marks);
+        let n = z.own.len() / columns.0;
+        s.start(z.teacher.unwrap_or(z.own), columns, k, marks);
         let total = s.weights.iter().map(|w| vector::sum(w)).sum::<f32>();
         for _ in 0..self.iterations {
             for ((a, u), mass) in s.a.iter_mut().zip(&self.prior).zip(&s.mass) {
                 *a = self.lambda * u / (mass / total).max(MASS_FLOOR_F32);
             }
             s.iterate(k);
+        }
+        s.label();
+        if z.teacher.is_some() {
+            s.softmax_all(z.own, columns, k);
         }
         let decisiveness = s.reverse_cross_entropy(marks.known, 1.0 / total, (n, k), d);
         decisiveness + f64::from(self.lambda) * self.fairness(&s.mass, total)
@@ -124,7 +146,7 @@ impl Scratch {
                 let row = rows.start + j;
                 *w = if row < n { marks.weights.map_or(1.0, |w| w[row]) } else { 0.0 };
             }
-            self.softmax(&z[rows.start * columns.0..rows.end * columns.0], columns, b, k);
+            self.softmax(z, columns, b, k);
             self.clamp_known(marks.known.map(|known| &known[rows]), b, k);
             for c in 0..k {
                 self.ratio[b * k + c] = [1.0; LANES];
@@ -133,9 +155,18 @@ impl Scratch {
         }
     }
 
+    /// ln σ and σ of all blocks.
+    #[inline(always)]
+    fn softmax_all(&mut self, z: &[f32], columns: (usize, usize), k: usize) {
+        for b in 0..self.weights.len() {
+            self.softmax(z, columns, b, k);
+        }
+    }
+
     /// ln σ and σ of one block.
     #[inline(always)]
     fn softmax(&mut self, z: &[f32], (stride, first): (usize, usize), b: usize, k: usize) {
+        let z = &z[b * LANES * stride..z.len().min((b + 1) * LANES * stride)];
         let log_sigma = &mut self.log_sigma[b * k..(b + 1) * k];
         let sigma = &mut self.sigma[b * k..(b + 1) * k];
         for (j, row) in z.chunks_exact(stride).enumerate() {
@@ -205,6 +236,16 @@ impl Scratch {
         }
     }
 
+    /// From here on `ratio` holds g = −ln y = −ln σ − ln F.
+    #[inline(always)]
+    fn label(&mut self) {
+        for (f, ls) in self.ratio.iter_mut().zip(&self.log_sigma) {
+            for j in 0..LANES {
+                f[j] = -(ls[j] + vector::ln(f[j]));
+            }
+        }
+    }
+
     /// Gradient σ(g − Σσg)·w/Σw with g = −ln y, and its loss, the mean of Σσg.
     #[inline(always)]
     fn reverse_cross_entropy(
@@ -220,17 +261,16 @@ impl Scratch {
             let rows = LANES.min(n - first);
             let part = b * k..(b + 1) * k;
             let (sigma, log_sigma) = (&self.sigma[part.clone()], &self.log_sigma[part.clone()]);
-            let ratio = &mut self.ratio[part];
+            let g = &self.ratio[part];
             let mut mean = [0.0; LANES];
-            for ((s, ls), f) in sigma.iter().zip(log_sigma).zip(&mut *ratio) {
+            for (s, g) in sigma.iter().zip(g) {
                 for j in 0..LANES {
-                    f[j] = -(ls[j] + vector::ln(f[j])); // from here on `ratio` holds g
-                    mean[j] += s[j] * f[j];
+                    mean[j] += s[j] * g[j];
                 }
             }
             let mut weights = self.weights[b];
             weights.iter_mut().for_each(|w| *w *= scale);
-            for (c, (s, g)) in sigma.iter().zip(&*ratio).enumerate() {
+            for (c, (s, g)) in sigma.iter().zip(g).enumerate() {
                 let mut out = [0.0; LANES];
                 for j in 0..LANES {
                     out[j] = weights[j] * s[j] * (g[j] - mean[j]);
@@ -309,7 +349,7 @@ mod tests {
             let marks = Marks { weights: weighted.then_some(&*weights), known: some_known.then_some(&*known) };
             let em = EmStep { prior: vec![1.0 / k as f32; k], lambda, iterations };
             let mut d = vec![0.0; n * k];
-            let loss = em.gradient(&wide, (stride, first), marks, &mut d, &mut Scratch::default());
+            let loss = em.gradient(Logits::own(&wide), (stride, first), marks, &mut d, &mut Scratch::default());
             let (expected, gradient) = plain(&em, &z, k, marks);
             prop_assert!((loss - expected).abs() < 2e-5 * (1.0 + expected.abs()), "{loss} {expected}");
             for (i, row) in gradient.chunks_exact(k).enumerate() {
@@ -321,13 +361,49 @@ mod tests {
     }
 
     #[test]
+    fn a_row_learns_the_labels_of_its_teacher_by_its_own_logits() {
+        let (n, k) = (150, 5);
+        let mut rng = stream(4, Stream::Synthetic, 0);
+        let mut logits = || -> Vec<f32> { (0..n * k).map(|_| (rng.random::<f32>() - 0.5) * 6.0).collect() };
+        let (own, teacher) = (logits(), logits());
+        let em = EmStep { prior: vec![0.2; k], lambda: 100.0, iterations: 7 };
+        let mut d = vec![0.0; n * k];
+        let z = Logits { own: &own, teacher: Some(&teacher) };
+        let loss = em.gradient(z, (k, 0), Marks::default(), &mut d, &mut Scratch::default());
+        // In double precision: labels from one, the gradient of Σσ(−ln y) by the other.
+        let (mut sigma, mut taught) = (Vec::new(), Vec::new());
+        simplex::log_softmax_rows(own.iter().copied(), k, &mut sigma);
+        simplex::log_softmax_rows(teacher.iter().copied(), k, &mut taught);
+        let mut y: Vec<f64> = taught.iter().map(|l| l.exp()).collect();
+        let mean = |y: &[f64], c: usize| y.iter().skip(c).step_by(k).sum::<f64>() / n as f64;
+        for _ in 0..7 {
+            let a: Vec<f64> = (0..k).map(|c| 100.0 * 0.2 / mean(&y, c)).collect();
+            for (y, s) in y.chunks_exact_mut(k).zip(taught.chunks_exact(k)) {
+                let sum = 1.0 + y.iter().zip(&a).map(|(y, a)| a * y).sum::<f64>();
+                y.iter_mut().zip(s).zip(&a).for_each(|((y, s), a)| *y = (s.exp() + a * *y) / sum);
+            }
+        }
+        let mut expected = (0..k).map(|c| 100.0 * 0.2 * (0.2 / mean(&y, c)).ln()).sum::<f64>();
+        for (i, (y, s)) in y.chunks_exact(k).zip(sigma.chunks_exact(k)).enumerate() {
+            let doubt: f64 = y.iter().zip(s).map(|(y, s)| -s.exp() * y.ln()).sum();
+            expected += doubt / n as f64;
+            for c in 0..k {
+                let slope = s[c].exp() * (-y[c].ln() - doubt) / n as f64;
+                assert!((f64::from(d[c * n + i]) - slope).abs() < 2e-6, "row {i}, cluster {c}");
+            }
+        }
+        assert!((loss - expected).abs() < 1e-4, "{loss} {expected}");
+    }
+
+    #[test]
     fn no_finite_logits_give_a_nan() {
         for scale in [1e4f32, -1e4, 1e30] {
             let z: Vec<f32> =
                 (0..30).map(|i| if i % 3 == 0 { scale } else { -scale * (i % 2) as f32 }).collect();
             let em = EmStep { prior: vec![1.0 / 3.0; 3], lambda: 100.0, iterations: 15 };
             let mut d = vec![0.0; 30];
-            let loss = em.gradient(&z, (3, 0), Marks::default(), &mut d, &mut Scratch::default());
+            let loss =
+                em.gradient(Logits::own(&z), (3, 0), Marks::default(), &mut d, &mut Scratch::default());
             assert!(loss.is_finite() && d.iter().all(|v| v.is_finite()), "{scale}: {loss} {d:?}");
         }
     }

@@ -4,7 +4,7 @@ use super::fitted::Fit;
 use super::input::Input;
 use super::layout::Layout;
 use super::model::{Model, Predictions};
-use super::params::{MANY, Params, Prior};
+use super::params::{Params, Prior};
 use super::plan::Plan;
 use super::report::{Report, Restart, advice};
 use super::score::Score;
@@ -14,7 +14,7 @@ use super::state::{Stage, TrainState};
 use super::trainer::{Trainer, sample};
 use crate::error::{Error, Result};
 use crate::metrics;
-use crate::prepare::{Lift, Prepared};
+use crate::prepare::{Lift, MANY_CLUSTERS, Prepared};
 use crate::report::{Progress, StopReason};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
@@ -241,6 +241,7 @@ impl<'a> Fitting<'a> {
             k: params.k,
             prepare: self.source.notes().to_vec(),
             lift: self.source.lift().map(Lift::note),
+            neighbours: self.source.neighbours(),
             prior: checked.prior.clone(),
             loss: chosen.loss,
             decisiveness: chosen.decisiveness,
@@ -293,5 +294,5 @@ fn checked<'a>(input: &'a Input<'a>, prepared: &'a Prepared, params: &Params) ->
 /// What γ is multiplied by for many clusters in many dimensions. They have few rows each for as many weights as any other, and a larger
 /// norm keeps them from following these rows alone; beyond ten times as much, clusters begin to die.
 fn crowded(k: usize) -> f64 {
-    if k > MANY { 8.0 } else { 1.0 }
+    if k > MANY_CLUSTERS { 8.0 } else { 1.0 }
 }

@@ -5,12 +5,13 @@
 
 use super::head::Head;
 use super::layout::Layout;
-use super::params::{Init, MANY, Params};
+use super::params::{Init, Params};
 use super::plan::Plan;
 use super::source::Source;
 use crate::centres::{Descent, Lloyd, NEVER_STOP, Table, neighbour_distance, plus_plus};
 use crate::error::Result;
 use crate::numeric::vector;
+use crate::prepare::MANY_CLUSTERS;
 use crate::rng::{Stream, stream};
 use rand::RngExt;
 use rand::seq::index;
@@ -83,7 +84,7 @@ fn warmed(warm: &Head, seed: u64, restart: usize) -> Head {
 fn kind(init: Init, k: usize, seen: bool, r: usize) -> Init {
     match init {
         Init::Auto if seen && r == 0 => Init::Auto,
-        Init::Auto if k > MANY || (seen && r.is_multiple_of(2)) => Init::KMeans,
+        Init::Auto if k > MANY_CLUSTERS || (seen && r.is_multiple_of(2)) => Init::KMeans,
         Init::Auto => Init::Random,
         given => given,
     }
@@ -101,7 +102,7 @@ fn some_centres(source: &Source<'_>, k: usize, lloyd: usize, seed: u64, restart:
     let mut rng = stream(seed, Stream::Seeds, restart as u64);
     let rows = n.min(FEWEST_ROWS.max(ROWS_PER_CENTRE * k));
     let sample = source.batch(index::sample(&mut rng, n, rows).into_vec())?;
-    let table = Table { x: &sample.x, m };
+    let table = Table { x: sample.clearest(), m };
     let seeds = plus_plus(table, k, &mut rng);
     let few = Descent { max_iterations: lloyd, tolerance: 0.0, ..Descent::default() };
     Ok(few.run(table, seeds, NEVER_STOP))

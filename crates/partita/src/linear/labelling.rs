@@ -1,6 +1,6 @@
 //! How the logit gradient of a batch is found: by the fast kernel for the default loss, in double precision for any other.
 
-use super::em::{EmStep, Marks, Scratch};
+use super::em::{EmStep, Logits, Marks, Scratch};
 use crate::objective::{self, BatchObjective, SelfLabelled};
 use crate::simplex;
 
@@ -38,7 +38,7 @@ impl Labelling {
     /// Logit gradient `d` `[k, n]` and loss of one restart.
     pub fn gradient(
         &self,
-        z: &[f32],
+        z: Logits<'_>,
         (stride, first): (usize, usize),
         Labelled { rows, marks, labels }: Labelled<'_>,
         d: &mut [f32],
@@ -48,7 +48,7 @@ impl Labelling {
         match self {
             Self::Em(em) => em.gradient(z, (stride, first), marks, d, &mut head.scratch),
             Self::Objective(objective) => {
-                head.general(z, (stride, first), marks, d, |batch, gradient, workspace| {
+                head.general(z.own, (stride, first), marks, d, |batch, gradient, workspace| {
                     objective.value_and_gradient(batch, gradient, workspace)
                 })
             }
@@ -56,7 +56,7 @@ impl Labelling {
                 let fixed = rows.iter().flat_map(|&i| &labels[i * k..(i + 1) * k]);
                 head.workspace.y.clear();
                 head.workspace.y.extend(fixed.map(|&y| f64::from(y)));
-                head.general(z, (stride, first), marks, d, |batch, gradient, workspace| {
+                head.general(z.own, (stride, first), marks, d, |batch, gradient, workspace| {
                     objective.with_labels(batch, gradient, workspace)
                 })
             }

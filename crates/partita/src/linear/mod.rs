@@ -27,7 +27,7 @@ mod state;
 mod trainer;
 
 pub use crate::numeric::optimise::Optimiser;
-pub use crate::prepare::{Dims, LiftKind, Prepare};
+pub use crate::prepare::{Dims, LiftKind, Neighbours, Prepare};
 pub use fit::{PREPARING, fit, fit_prepared};
 pub use fitted::Fit;
 pub use fitting::{FitState, Fitting};

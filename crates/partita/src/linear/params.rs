@@ -3,7 +3,7 @@
 use super::loss::{EM_ITERATIONS, Loss, Solver};
 use crate::error::{Error, Result, require};
 use crate::numeric::optimise::Optimiser;
-use crate::prepare::{Dims, LiftKind, Prepare, Recipe};
+use crate::prepare::{Dims, LiftKind, MANY_CLUSTERS as MANY, Neighbours, Prepare, Recipe};
 use crate::simplex::{check_prior, uniform};
 use serde::{Deserialize, Serialize};
 
@@ -95,6 +95,9 @@ pub struct Params {
     pub prepare: Prepare,
     /// The feature map before the softmax.
     pub lift: LiftKind,
+    /// Neighbours that rows are averaged with to teach them.
+    #[serde(default)]
+    pub neighbours: Neighbours,
     /// Dimensions of a row to train on.
     pub dims: Dims,
     /// Where training starts.
@@ -130,6 +133,7 @@ impl Params {
             prior: Prior::default(),
             prepare: Prepare::default(),
             lift: LiftKind::default(),
+            neighbours: Neighbours::default(),
             dims: Dims::default(),
             init: Init::default(),
             restarts: 8,
@@ -146,7 +150,19 @@ impl Params {
 
     /// How the rows of a fit are prepared.
     pub fn recipe(&self) -> Recipe {
-        Recipe { prepare: self.prepare, dims: self.dims, seed: self.seed, lift: self.lift, k: self.k }
+        let neighbours = if self.may_teach() { self.neighbours } else { Neighbours::Exactly(0) };
+        // Rows that are neither lifted nor averaged are the same for any number of clusters.
+        let alone = self.lift == LiftKind::None && (self.k <= MANY || neighbours != Neighbours::Auto);
+        let k = if alone { 0 } else { self.k };
+        Recipe { prepare: self.prepare, dims: self.dims, seed: self.seed, lift: self.lift, k, neighbours }
+    }
+
+    /// Whether pseudo-labels can be found from other rows than those that learn them: by the kernel of the default loss.
+    pub fn may_teach(&self) -> bool {
+        self.loss == Loss::Strong
+            && matches!(self.solver, Solver::Em { .. })
+            && self.refresh == Refresh::Batch
+            && self.optimiser != Optimiser::Lbfgs
     }
 
     /// Check every option against the number of rows, once.
@@ -262,8 +278,6 @@ const ADAM_RATE: f64 = 0.3;
 const SMALLEST_BATCH: usize = 256;
 /// Fairness is meaningful only with enough rows per cluster in a batch.
 const ROWS_PER_CLUSTER: usize = 10;
-/// Above this many clusters random starts fail, and training starts from K-means centres.
-pub(super) const MANY: usize = 16;
 /// Steps, whatever the number of rows, but at least one pass over them.
 const STEPS: usize = 312;
 const STEPS_MANY: usize = 120;

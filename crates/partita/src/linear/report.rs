@@ -20,6 +20,8 @@ pub struct Report {
     pub prepare: Vec<PrepareNote>,
     /// The feature map before the softmax, if there is one.
     pub lift: Option<LiftNote>,
+    /// Neighbours that each row was averaged with to teach it; 0 if rows teach themselves.
+    pub neighbours: usize,
     /// The prior u over their sizes, as given or as estimated.
     pub prior: Vec<f64>,
     /// Loss of the chosen restart, norm included.

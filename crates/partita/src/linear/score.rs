@@ -1,6 +1,6 @@
 //! Judging restarts without truth: their loss on the same rows, and whether every cluster is alive.
 
-use super::em::{EmStep, Scratch};
+use super::em::{EmStep, Logits, Scratch};
 use super::head::Head;
 use super::source::RowBatch;
 use crate::numeric::product;
@@ -82,9 +82,13 @@ impl Judge {
     /// The loss of rows with logits `z` `[n, k]`, without the norm.
     fn data_loss(&self, z: &[f32], k: usize, sample: &RowBatch) -> f64 {
         match self {
-            Self::Em(em) => {
-                em.gradient(z, (k, 0), sample.marks(), &mut vec![0.0; z.len()], &mut Scratch::default())
-            }
+            Self::Em(em) => em.gradient(
+                Logits::own(z),
+                (k, 0),
+                sample.marks(),
+                &mut vec![0.0; z.len()],
+                &mut Scratch::default(),
+            ),
             Self::Objective(objective) => objective_loss(&**objective, z, k, sample),
         }
     }

@@ -25,11 +25,23 @@ pub struct RowBatch {
     pub x: Vec<f32>,
     /// Indices of the rows.
     pub rows: Vec<usize>,
+    /// The same rows averaged with their neighbours, if a fit looks at these.
+    pub(super) averaged: Vec<f32>,
     pub(super) weights: Vec<f32>,
     pub(super) known: Vec<i32>,
 }
 
 impl RowBatch {
+    /// The rows averaged with their neighbours, which teach them, if they have such a teacher.
+    pub fn averaged(&self) -> Option<&[f32]> {
+        (!self.averaged.is_empty()).then_some(&*self.averaged)
+    }
+
+    /// The rows as clusters are best seen in them: averaged with their neighbours, if they are.
+    pub fn clearest(&self) -> &[f32] {
+        self.averaged().unwrap_or(&self.x)
+    }
+
     /// Weights and known labels of the rows.
     pub fn marks(&self) -> Marks<'_> {
         Marks {
@@ -63,6 +75,11 @@ impl<'a> Source<'a> {
     /// The feature map before training, if there is one.
     pub fn lift(&self) -> Option<&'a Lift> {
         self.prepared.lift()
+    }
+
+    /// Neighbours that each row was averaged with; 0 if none.
+    pub fn neighbours(&self) -> usize {
+        self.prepared.neighbours()
     }
 
     /// Number of rows.
@@ -128,6 +145,10 @@ impl<'a> Source<'a> {
             .par_chunks_mut(PIECE * m)
             .zip(batch.rows.par_chunks(PIECE))
             .try_for_each(|(out, rows)| self.gather_piece(rows, out))?;
+        if let Some(all) = self.prepared.averaged() {
+            batch.averaged.resize(batch.rows.len() * m, 0.0);
+            copy_rows(all, &batch.rows, m, &mut batch.averaged);
+        }
         self.gather_marks(batch);
         Ok(())
     }
@@ -146,13 +167,16 @@ impl<'a> Source<'a> {
     fn gather_piece(&self, rows: &[usize], out: &mut [f32]) -> Result<()> {
         let m = self.m();
         match self.prepared.rows() {
-            Some(all) => {
-                for (&row, out) in rows.iter().zip(out.chunks_exact_mut(m)) {
-                    out.copy_from_slice(&all[row * m..(row + 1) * m]);
-                }
-            }
+            Some(all) => copy_rows(all, rows, m, out),
             None => self.prepared.gather(self.input.rows, rows, out)?,
         }
         Ok(())
+    }
+}
+
+/// Some rows of all.
+fn copy_rows(all: &[f32], rows: &[usize], m: usize, out: &mut [f32]) {
+    for (&row, out) in rows.iter().zip(out.chunks_exact_mut(m)) {
+        out.copy_from_slice(&all[row * m..(row + 1) * m]);
     }
 }

@@ -1,6 +1,6 @@
 //! All restarts stacked, so that one pass over the data trains them together: their gradients on a batch, and the update.
 
-use super::em::Marks;
+use super::em::{Logits, Marks};
 use super::head::Head;
 use super::labelling::{HeadBuffers, Labelled, Labelling};
 use super::source::RowBatch;
@@ -87,6 +87,8 @@ impl Buffers {
 #[derive(Debug, Default)]
 struct GroupBuffers {
     z: Vec<f32>,
+    /// Logits of the averaged rows.
+    taught: Vec<f32>,
     d: Vec<f32>,
     heads: Vec<HeadBuffers>,
 }
@@ -255,7 +257,12 @@ impl Group<'_> {
         buffers.d.resize(stride * n, 0.0);
         buffers.heads.resize_with(restarts.len(), HeadBuffers::default);
         product::logits(&batch.x, self.weight, self.bias, m, &mut buffers.z);
-        let z = &buffers.z;
+        let teacher = batch.averaged().map(|x| {
+            buffers.taught.resize(n * stride, 0.0);
+            product::logits(x, self.weight, self.bias, m, &mut buffers.taught);
+            &*buffers.taught
+        });
+        let z = Logits { own: &buffers.z, teacher };
         let heads = buffers.d.par_chunks_mut(k * n).zip(&mut buffers.heads).zip(losses).enumerate();
         heads.for_each(|(r, ((d, head), loss))| {
             let marks = batch.marks();

@@ -57,6 +57,12 @@ pub fn sum_squares(values: &[f32]) -> f32 {
     sum_of(values, |v| v * v)
 }
 
+/// 1/‖v‖, or 0 for a vector of zeros.
+pub fn inverse_norm(v: &[f32]) -> f32 {
+    let squares = sum_squares(v);
+    if squares > 0.0 { 1.0 / squares.sqrt() } else { 0.0 }
+}
+
 /// ‖a − b‖².
 pub fn squared_distance(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()

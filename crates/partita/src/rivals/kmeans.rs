@@ -1,8 +1,7 @@
 //! K-means, also on the sphere: the best of several starts of [`crate::centres`].
 
-use super::parts::unit_rows;
 use super::{Head, Method, Table, Trained};
-use crate::centres::{Descent, Lloyd, NEVER_STOP, halves, plus_plus};
+use crate::centres::{Descent, Lloyd, NEVER_STOP, halves, plus_plus, unit_rows};
 use crate::error::{Result, require};
 use crate::numeric::product;
 use crate::report::Observer;

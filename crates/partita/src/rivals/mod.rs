@@ -6,7 +6,6 @@
 
 pub mod gmm;
 pub mod kmeans;
-pub mod neighbours;
 mod parts;
 pub mod soft_kmeans;
 pub mod temi;
@@ -20,7 +19,7 @@ use crate::centres::KeepGoing;
 use crate::error::{Error, Result, require};
 use crate::linear::Input;
 use crate::metrics::mean_entropy;
-use crate::prepare::{Dims, LiftKind, Preparation, Prepare, Prepared, Recipe};
+use crate::prepare::{Dims, LiftKind, Neighbours, Preparation, Prepare, Prepared, Recipe};
 use crate::report::{Flow, Observer, Part, Progress, StopReason};
 use crate::rows::{Rows, check_finite, check_width};
 use crate::simplex::largest;
@@ -117,7 +116,14 @@ const PREPARING: f64 = 0.1;
 impl Frame {
     /// How the rows are prepared.
     pub fn recipe(&self) -> Recipe {
-        Recipe { prepare: self.prepare, dims: self.dims, seed: self.seed, lift: LiftKind::None, k: 0 }
+        Recipe {
+            prepare: self.prepare,
+            dims: self.dims,
+            seed: self.seed,
+            lift: LiftKind::None,
+            k: 0,
+            neighbours: Neighbours::Exactly(0),
+        }
     }
 }
 

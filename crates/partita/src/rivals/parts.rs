@@ -1,12 +1,10 @@
 //! What small networks are made of: numbers that Adam moves, weight normalisation, and rows of a known size.
 
-use super::Table;
 use crate::error::{Result, require};
 use crate::numeric::optimise::{Memory, Optimiser, Pace};
 use crate::numeric::vector;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
-use rayon::prelude::*;
 
 /// Numbers that Adam moves, with what it remembers of them.
 #[derive(Debug, Clone, Default)]
@@ -53,7 +51,7 @@ pub(super) fn uniform(count: usize, m: usize, rng: &mut ChaCha8Rng) -> Vec<f32> 
 pub(super) fn normed(direction: &[f32], length: &[f32]) -> Vec<f32> {
     let m = direction.len() / length.len();
     let row = |(v, g): (&[f32], &f32)| {
-        let scale = g * inverse_norm(v);
+        let scale = g * vector::inverse_norm(v);
         v.iter().map(move |v| v * scale).collect::<Vec<f32>>()
     };
     direction.chunks_exact(m).zip(length).flat_map(row).collect()
@@ -65,28 +63,12 @@ pub(super) fn normed_gradient(direction: &[f32], length: &[f32], by_weight: &[f3
     let mut by_direction = Vec::with_capacity(direction.len());
     let mut by_length = Vec::with_capacity(length.len());
     for ((v, g), d) in direction.chunks_exact(m).zip(length).zip(by_weight.chunks_exact(m)) {
-        let inverse = inverse_norm(v);
+        let inverse = vector::inverse_norm(v);
         let along = dot(v, d) * inverse;
         by_length.push(along);
         by_direction.extend(v.iter().zip(d).map(|(v, d)| g * inverse * (d - along * inverse * v)));
     }
     (by_direction, by_length)
-}
-
-/// 1/‖v‖, or 0 for a vector of zeros.
-pub(super) fn inverse_norm(v: &[f32]) -> f32 {
-    let squares = vector::sum_squares(v);
-    if squares > 0.0 { 1.0 / squares.sqrt() } else { 0.0 }
-}
-
-/// The rows at unit length; rows of zeros stay.
-pub(super) fn unit_rows(table: Table<'_>) -> Vec<f32> {
-    let mut x = table.x.to_vec();
-    x.par_chunks_mut(table.m).for_each(|row| {
-        let scale = inverse_norm(row);
-        row.iter_mut().for_each(|v| *v *= scale);
-    });
-    x
 }
 
 /// Σ a·b.

@@ -16,10 +16,10 @@ mod network;
 
 pub use network::{Network, Shape};
 
-use super::neighbours::nearest;
 use super::parts::{require_positive, require_share, rms_factor};
 use super::{Head, Method, Table, Trained};
 use crate::error::{Error, Result, require};
+use crate::neighbours::nearest;
 use crate::report::{Flow, Observer, Progress, StopReason};
 use crate::rng::{Stream, stream};
 use learner::{Learner, Predictions, Step};

@@ -1,7 +1,8 @@
 //! The network of one head: two layers with GELU between them, rows of unit length, and a last layer with normed weights.
 
+use crate::numeric::vector::inverse_norm;
 use crate::numeric::{product, vector};
-use crate::rivals::parts::{dot, inverse_norm, normed, normed_gradient, uniform};
+use crate::rivals::parts::{dot, normed, normed_gradient, uniform};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;

@@ -1,9 +1,15 @@
-//! Exact nearest neighbours by angle: blocks of all products of rows, and a selection that keeps few of them.
+//! Nearest neighbours by angle: blocks of products of rows, and a selection that keeps few of them.
+//!
+//! Exact ones compare all rows with all. Beyond [`EXACT`] rows they are looked for in cells: see [`cells`].
 
-use super::Table;
-use super::parts::unit_rows;
+pub mod cells;
+
+use crate::centres::{Table, unit_rows};
 use crate::numeric::product;
 use rayon::prelude::*;
+
+/// Rows among which neighbours are exact; beyond, the time would grow with the square of their number.
+pub const EXACT: usize = 50_000;
 
 /// Rows whose neighbours one thread looks for at a time.
 const QUERIES: usize = 128;
@@ -18,7 +24,8 @@ const GROUP: usize = 16 * QUERIES;
 /// `count` must be below the number of rows.
 ///
 /// ```
-/// use partita::rivals::{Table, neighbours::nearest};
+/// use partita::neighbours::nearest;
+/// use partita::rivals::Table;
 /// let x = [1.0, 0.0, 0.9, 0.1, 0.0, 1.0, 0.2, 0.8];
 /// assert_eq!(nearest(Table { x: &x, m: 2 }, 1, |_| true).unwrap(), [1, 0, 3, 2]);
 /// ```
@@ -35,6 +42,29 @@ pub fn nearest(table: Table<'_>, count: usize, mut go_on: impl FnMut(f64) -> boo
         });
     }
     Some(found)
+}
+
+/// Each row averaged with its `count` nearest neighbours by angle, which are exact up to [`EXACT`] rows. `seed` decides where cells lie.
+///
+/// ```
+/// use partita::neighbours::averaged;
+/// use partita::rivals::Table;
+/// let x = [1.0, 0.0, 0.8, 0.2, 0.0, 1.0, 0.0, 3.0];
+/// assert_eq!(averaged(Table { x: &x, m: 2 }, 1, 0)[4..], [0.0, 2.0, 0.0, 2.0]);
+/// ```
+pub fn averaged(table: Table<'_>, count: usize, seed: u64) -> Vec<f32> {
+    let near =
+        if table.n() > EXACT { cells::nearest(table, count, seed) } else { nearest(table, count, |_| true) };
+    let near = near.expect("nobody stops the search");
+    let (m, share) = (table.m, 1.0 / (count + 1) as f32);
+    let mut out = table.x.to_vec();
+    out.par_chunks_mut(m).zip(near.par_chunks(count)).for_each(|(row, near)| {
+        for &j in near {
+            row.iter_mut().zip(&table.x[j as usize * m..][..m]).for_each(|(a, b)| *a += b);
+        }
+        row.iter_mut().for_each(|a| *a *= share);
+    });
+    out
 }
 
 /// Neighbours of the rows from `first` on, as many as `out` has room for.
@@ -74,6 +104,18 @@ impl Best {
         for (j, &p) in products.iter().enumerate() {
             if p > self.floor && first + j != own {
                 self.kept.push((p, (first + j) as u32));
+                if self.kept.len() == 2 * self.count {
+                    self.cut();
+                }
+            }
+        }
+    }
+
+    /// The same for rows of any numbers, in rising order.
+    fn scan_ids(&mut self, products: &[f32], ids: &[u32], own: u32) {
+        for (&p, &id) in products.iter().zip(ids) {
+            if p > self.floor && id != own {
+                self.kept.push((p, id));
                 if self.kept.len() == 2 * self.count {
                     self.cut();
                 }
@@ -132,6 +174,22 @@ mod tests {
         let found = nearest(Table { x: &x, m: 2 }, 2, |_| true).unwrap();
         assert_eq!(found[..6], [1, 2, 0, 2, 0, 1]);
         assert_eq!(found[38..], [0, 1]);
+    }
+
+    #[test]
+    fn cells_find_nearly_all_neighbours_the_same_on_any_threads() {
+        let (n, m, count) = (6000, 12, 15);
+        let mut rng = stream(3, Stream::Synthetic, 0);
+        let centres: Vec<f32> = (0..40 * m).map(|_| 3.0 * rng.random::<f32>() - 1.5).collect();
+        let x: Vec<f32> = (0..n * m).map(|i| rng.random::<f32>() - 0.5 + centres[i % (40 * m)]).collect();
+        let table = Table { x: &x, m };
+        let exact = nearest(table, count, |_| true).unwrap();
+        let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let found = pool(1).install(|| cells::nearest(table, count, 0).unwrap());
+        assert!(pool(3).install(|| cells::nearest(table, count, 0).unwrap()) == found);
+        let hits = exact.chunks(count).zip(found.chunks(count));
+        let hits: usize = hits.map(|(a, b)| a.iter().filter(|i| b.contains(i)).count()).sum();
+        assert!(hits as f64 > 0.95 * (n * count) as f64, "{hits} of {}", n * count);
     }
 
     #[test]
