@@ -12,21 +12,27 @@ use super::sizes::{Estimate, Range};
 use super::source::Source;
 use super::state::{Stage, TrainState};
 use super::trainer::{Trainer, sample};
+use super::trial::{Crowd, Trial};
 use crate::error::{Error, Result};
 use crate::metrics;
 use crate::prepare::{Lift, MANY_CLUSTERS, Prepared};
 use crate::report::{Progress, StopReason};
+use crate::simplex::uniform;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
-/// Share of training that estimating the prior takes, where it is done.
+/// Share of training that estimating the prior takes, where it is done by many fits, ...
 const ESTIMATING: f64 = 0.9;
+/// ... and where it is done by a trial.
+const TRYING: f64 = 0.2;
 
 /// A fit between two steps: all that its result depends on besides the rows and the options.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FitState {
     /// The estimation of the prior, until it has ended.
     estimate: Option<Estimate>,
+    /// The fit from the graph of neighbours, until it has been compared with that of equal sizes.
+    trial: Option<Trial>,
     /// The prior that was estimated or given.
     prior: Vec<f64>,
     train: TrainState,
@@ -40,7 +46,7 @@ impl FitState {
 
     /// Whether the prior is still being estimated.
     pub fn is_estimating(&self) -> bool {
-        self.estimate.is_some()
+        self.estimate.is_some() || self.trial.as_ref().is_some_and(|trial| trial.train.is_none())
     }
 }
 
@@ -70,6 +76,8 @@ pub struct Fitting<'a> {
     plan: Plan,
     source: Source<'a>,
     trainer: Trainer<'a>,
+    /// Rows whose neighbours decide about sizes, as long as there is a trial.
+    crowd: Option<Crowd>,
     state: FitState,
     began: Instant,
 }
@@ -81,21 +89,42 @@ impl<'a> Fitting<'a> {
     /// If the rows, what is known about them or an option cannot be used.
     pub fn new(input: &'a Input<'a>, prepared: &'a Prepared, params: &Params) -> Result<Self> {
         let (mut plan, source) = checked(input, prepared, params)?;
-        let estimate = match (&plan.params.prior, plan.free_layout(&source)) {
-            (Prior::Estimated { least, most }, Some(layout)) => {
-                plan.checked.prior = Range { least: *least, most: *most }.clip(&layout.shares);
-                None
-            }
-            (Prior::Estimated { least, most }, None) => {
-                let range = Range { least: *least, most: *most };
-                Some(Estimate::begin(&plan, range, &sample(plan.params.seed, &source)?))
-            }
-            _ => None,
+        let Prior::Estimated { least, most } = plan.params.prior else {
+            return Self::begin(plan, source, None);
         };
+        let range = Range { least, most };
+        if let Some(layout) = plan.free_layout(&source) {
+            plan.checked.prior = range.clip(&layout.shares);
+            return Self::begin(plan, source, None);
+        }
+        let named = source.is_warm() || source.known().is_some();
+        if named || !Crowd::suits(source.n(), params.k) {
+            let estimate = Estimate::begin(&plan, range, &sample(params.seed, &source)?);
+            return Self::begin(plan, source, Some(estimate));
+        }
+        Self::try_graph(plan, source, range)
+    }
+
+    /// Begin with the fit itself or, if the prior is to be estimated, with that.
+    fn begin(plan: Plan, source: Source<'a>, estimate: Option<Estimate>) -> Result<Self> {
         let trainer = trainer(&plan, estimate.as_ref(), source)?;
         let train = trainer.begin()?;
-        let state = FitState { estimate, prior: plan.checked.prior.clone(), train };
-        Ok(Self { plan, source, trainer, state, began: Instant::now() })
+        let state = FitState { estimate, trial: None, prior: plan.checked.prior.clone(), train };
+        Ok(Self { plan, source, trainer, crowd: None, state, began: Instant::now() })
+    }
+
+    /// Begin with the fit from the graph of neighbours.
+    fn try_graph(mut plan: Plan, source: Source<'a>, range: Range) -> Result<Self> {
+        let seed = plan.params.seed;
+        let crowd = Crowd::of(&sample(seed, &source)?);
+        let layout = crowd.layout(plan.params.k, seed);
+        plan.checked.prior = range.clip(&layout.shares);
+        let trainer = Trainer::new(plan.clone(), source, Some(crowd.head(&layout)))?;
+        let train = trainer.begin()?;
+        let prior = plan.checked.prior.clone();
+        let trial = Trial { prior: prior.clone(), train: None };
+        let state = FitState { estimate: None, trial: Some(trial), prior, train };
+        Ok(Self { plan, source, trainer, crowd: Some(crowd), state, began: Instant::now() })
     }
 
     /// Go on from a state of a fit of the same rows with the same options.
@@ -117,8 +146,16 @@ impl<'a> Fitting<'a> {
             });
         }
         plan.checked.prior.clone_from(&state.prior);
-        let trainer = trainer(&plan, state.estimate.as_ref(), source)?;
-        Ok(Self { plan, source, trainer, state, began: Instant::now() })
+        let crowd = match &state.trial {
+            Some(_) => Some(Crowd::of(&sample(params.seed, &source)?)),
+            None => None,
+        };
+        // While a trial trains, the trainer has the one start of it, whatever that was: the state holds where it is now.
+        let trainer = match &state.trial {
+            Some(Trial { train: None, .. }) => Trainer::new(plan.clone(), source, Some(state.train.head(0)))?,
+            _ => trainer(&plan, state.estimate.as_ref(), source)?,
+        };
+        Ok(Self { plan, source, trainer, crowd, state, began: Instant::now() })
     }
 
     /// Make the next step; false if there was none to make.
@@ -126,28 +163,53 @@ impl<'a> Fitting<'a> {
     /// # Errors
     /// If the rows cannot be read.
     pub fn advance(&mut self) -> Result<bool> {
-        if self.state.train.is_done() {
-            if self.state.estimate.is_none() {
-                return Ok(false);
-            }
-            self.next_training()?;
+        if self.state.train.is_done() && !self.next_training()? {
+            return Ok(false);
         }
         self.trainer.advance(&mut self.state.train)?;
         Ok(true)
     }
 
-    /// After a training by which the prior is estimated: the next one, or that of the fit itself.
-    fn next_training(&mut self) -> Result<()> {
-        let Some(estimate) = &mut self.state.estimate else { return Ok(()) };
+    /// After a training: the next one, if there is one, of the estimation of the prior or of the fit itself.
+    fn next_training(&mut self) -> Result<bool> {
+        if self.state.trial.is_some() {
+            return self.end_of_trial();
+        }
+        let Some(estimate) = &mut self.state.estimate else { return Ok(false) };
         let (scores, best) = self.trainer.judge(&self.state.train);
         let head = self.state.train.head(best);
         if let Some(prior) = estimate.take(head, scores[best].loss, self.trainer.sample()) {
-            self.plan.checked.prior.clone_from(&prior);
-            (self.state.estimate, self.state.prior) = (None, prior);
+            self.state.estimate = None;
+            self.set_prior(prior);
         }
         self.trainer = trainer(&self.plan, self.state.estimate.as_ref(), self.source)?;
         self.state.train = self.trainer.begin()?;
-        Ok(())
+        Ok(true)
+    }
+
+    /// After the fit from the graph: that of equal sizes. After both: the one that neighbours agree on.
+    fn end_of_trial(&mut self) -> Result<bool> {
+        let Some(Trial { prior, train }) = self.state.trial.take() else { return Ok(false) };
+        let Some(tried) = train else {
+            self.state.trial = Some(Trial { prior, train: Some(self.state.train.clone()) });
+            self.set_prior(uniform(self.plan.params.k));
+            self.trainer = trainer(&self.plan, None, self.source)?;
+            self.state.train = self.trainer.begin()?;
+            return Ok(true);
+        };
+        let (_, best) = self.trainer.judge(&self.state.train);
+        let (graph, usual) = (tried.head(0), self.state.train.head(best));
+        if self.crowd.take().is_some_and(|crowd| crowd.prefers(&graph, &usual)) {
+            self.set_prior(prior);
+            self.trainer = trainer(&self.plan, None, self.source)?;
+            self.state.train = tried;
+        }
+        Ok(false)
+    }
+
+    fn set_prior(&mut self, prior: Vec<f64>) {
+        self.plan.checked.prior.clone_from(&prior);
+        self.state.prior = prior;
     }
 
     /// All that the next step depends on.
@@ -163,6 +225,10 @@ impl<'a> Fitting<'a> {
             && self.plan.free_layout(&self.source).is_none();
         if let Some(estimate) = &self.state.estimate {
             return Progress { stage: "sizes", done: ESTIMATING * estimate.done(done), loss };
+        }
+        if let Some(trial) = &self.state.trial {
+            let done = if trial.train.is_none() { TRYING * done } else { TRYING + (1.0 - TRYING) * done };
+            return Progress { stage: if trial.train.is_none() { "sizes" } else { "training" }, done, loss };
         }
         let stage = match train.stage() {
             Stage::Search => "training",

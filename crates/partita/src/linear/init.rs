@@ -109,7 +109,7 @@ fn some_centres(source: &Source<'_>, k: usize, lloyd: usize, seed: u64, restart:
 }
 
 /// A cluster at each of these centres, from which rows have this mean squared distance.
-fn at_centres(centres: &[f32], tightness: f64, m: usize) -> Head {
+pub(super) fn at_centres(centres: &[f32], tightness: f64, m: usize) -> Head {
     let k = centres.len() / m;
     let tight = SHARPNESS / tightness.max(f64::MIN_POSITIVE);
     let sharpness = tight.min(2.0 * MOST_LEAD / neighbour_distance(centres, m).max(LEAST_DISTANCE));

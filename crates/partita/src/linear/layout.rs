@@ -15,6 +15,7 @@
 
 use super::source::{RowBatch, Source};
 use crate::centres::{Descent, Lloyd, NEVER_STOP, Table, neighbour_distance, plus_plus};
+use crate::numeric::vector;
 use crate::prepare::{Lift, MANY_FEATURES};
 use crate::rng::{Stream, stream};
 
@@ -63,12 +64,7 @@ impl Layout {
     }
 
     fn of_centres(table: Table<'_>, weights: Option<&[f32]>, k: usize, seed: u64) -> Self {
-        let run = |run: usize| -> Lloyd {
-            let seeds = plus_plus(table, k, &mut stream(seed, Stream::Seeds, run as u64));
-            Descent::default().run(table, seeds, NEVER_STOP)
-        };
-        let best = (0..RUNS).map(run).reduce(|a, b| if b.inertia < a.inertia { b } else { a });
-        Self::of_lloyd(&best.expect("at least one run"), weights, k)
+        Self::of_lloyd(&tightest(table, k, seed), weights, k)
     }
 
     /// Clusters as K-means left them.
@@ -80,6 +76,24 @@ impl Layout {
         let total: f64 = shares.iter().sum();
         shares.iter_mut().for_each(|share| *share /= total);
         Self::sorted(&fitted.centres, &shares, fitted.tightness())
+    }
+
+    /// Clusters of rows with these labels.
+    pub fn of_labels(table: Table<'_>, labels: &[u32], k: usize) -> Self {
+        let m = table.m;
+        let (mut sums, mut counts) = (vec![0.0f64; k * m], vec![0usize; k]);
+        for (x, &label) in table.x.chunks_exact(m).zip(labels) {
+            let label = label as usize;
+            counts[label] += 1;
+            sums[label * m..(label + 1) * m].iter_mut().zip(x).for_each(|(s, x)| *s += f64::from(*x));
+        }
+        let share = |i: usize| 1.0 / counts[i / m].max(1) as f64;
+        let centres: Vec<f32> = sums.iter().enumerate().map(|(i, s)| (s * share(i)) as f32).collect();
+        let shares: Vec<f64> = counts.iter().map(|&c| c as f64 / labels.len() as f64).collect();
+        let spread = table.x.chunks_exact(m).zip(labels);
+        let spread = spread.map(|(x, &l)| vector::squared_distance(x, &centres[l as usize * m..][..m]));
+        let tightness = spread.map(f64::from).sum::<f64>() / labels.len() as f64;
+        Self::sorted(&centres, &shares, tightness)
     }
 
     fn sorted(centres: &[f32], shares: &[f64], tightness: f64) -> Self {
@@ -102,4 +116,14 @@ impl Layout {
         let crowding = spacing * spacing / spread / MANY_DIMENSIONS;
         crowding.min(1.0) * d as f64 / MANY_FEATURES as f64
     }
+}
+
+/// The best of several runs of K-means.
+pub fn tightest(table: Table<'_>, k: usize, seed: u64) -> Lloyd {
+    let run = |run: usize| -> Lloyd {
+        let seeds = plus_plus(table, k, &mut stream(seed, Stream::Seeds, run as u64));
+        Descent::default().run(table, seeds, NEVER_STOP)
+    };
+    let best = (0..RUNS).map(run).reduce(|a, b| if b.inertia < a.inertia { b } else { a });
+    best.expect("at least one run")
 }

@@ -25,6 +25,7 @@ mod source;
 mod stack;
 mod state;
 mod trainer;
+mod trial;
 
 pub use crate::numeric::optimise::Optimiser;
 pub use crate::prepare::{Dims, LiftKind, Neighbours, Prepare};

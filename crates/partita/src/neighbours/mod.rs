@@ -6,6 +6,7 @@ pub mod cells;
 
 use crate::centres::{Table, unit_rows};
 use crate::numeric::product;
+use crate::simplex::xlnx;
 use rayon::prelude::*;
 
 /// Rows among which neighbours are exact; beyond, the time would grow with the square of their number.
@@ -65,6 +66,33 @@ pub fn averaged(table: Table<'_>, count: usize, seed: u64) -> Vec<f32> {
         row.iter_mut().for_each(|a| *a *= share);
     });
     out
+}
+
+/// How well the labels of neighbours `[n, count]` tell each other: their mutual information over their entropy, 1 if all neighbours agree and 0 if
+/// they agree by chance. Clusters of any sizes are comparable by it, and those that cut through a crowd are worse.
+///
+/// ```
+/// use partita::neighbours::agreement;
+/// let near = [1, 0, 3, 2];
+/// assert_eq!(agreement(&[0, 0, 1, 1], &near, 2), 1.0);
+/// assert!(agreement(&[0, 1, 0, 1], &[1, 2, 3, 0], 2) > 0.9); // the opposite is told as well
+/// assert!(agreement(&[0, 1, 1, 0], &[1, 2, 3, 0], 2) < 1e-9);
+/// ```
+pub fn agreement(labels: &[u32], near: &[u32], k: usize) -> f64 {
+    let count = near.len() / labels.len();
+    let mut joint = vec![0.0; k * k];
+    let each = 0.5 / near.len() as f64;
+    for (&own, near) in labels.iter().zip(near.chunks_exact(count)) {
+        for &other in near {
+            let (a, b) = (own as usize, labels[other as usize] as usize);
+            joint[a * k + b] += each;
+            joint[b * k + a] += each;
+        }
+    }
+    let share: Vec<f64> = joint.chunks_exact(k).map(|row| row.iter().sum()).collect();
+    let entropy = |p: &[f64]| -> f64 { -p.iter().map(|&p| xlnx(p)).sum::<f64>() };
+    let alone = entropy(&share);
+    if alone > 0.0 { (2.0 * alone - entropy(&joint)) / alone } else { 0.0 }
 }
 
 /// Neighbours of the rows from `first` on, as many as `out` has room for.

@@ -12,7 +12,7 @@ mod tests;
 mod view;
 
 pub use choice::{MANY_FEATURES, Prepare, PrepareNote, PrepareWhy};
-pub use lift::{GraphLift, Landmarks, Lift, LiftKind, LiftNote, Lifted, QuadraticLift, RbfLift};
+pub use lift::{GraphLift, Landmarks, Lift, LiftKind, LiftNote, Lifted, QuadraticLift, RbfLift, modes};
 pub use preparation::Preparation;
 pub use prepared::{MANY_CLUSTERS, Neighbours, Preparations, Prepared, Recipe, Sight};
 pub use reduce::{Dims, Reduction, WIDE};

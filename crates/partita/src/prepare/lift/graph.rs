@@ -18,7 +18,9 @@
 
 use super::landmarks::Landmarks;
 use super::spectrum::{Graph, Spectrum};
+use crate::centres::{Table, unit_rows};
 use crate::error::{Error, Result};
+use crate::numeric::vector;
 use crate::prepare::Preparation;
 use crate::rows::Rows;
 use rayon::prelude::*;
@@ -165,6 +167,26 @@ impl GraphLift {
             out.fill(f32::NAN);
         }
     }
+}
+
+/// The `k` slowest modes of a walk among rows `[n, m]` of length one, whose nearest neighbours are `near` `[n, count]`, as rows of length one. In many
+/// dimensions densities are hardly known, and b is 0.
+pub fn modes(unit: Table<'_>, near: &[u32], k: usize) -> Vec<f32> {
+    let (n, m) = (unit.n(), unit.m);
+    let count = near.len() / n;
+    let row = |i: usize| &unit.x[i * m..(i + 1) * m];
+    let near: Vec<Vec<(f32, u32)>> = (0..n)
+        .map(|i| {
+            let near = near[i * count..(i + 1) * count].iter();
+            near.map(|&j| (vector::squared_distance(row(i), row(j as usize)), j)).collect()
+        })
+        .collect();
+    let scales = scales(&near, SCALE.min(count));
+    let mut graph = connect(&near, &scales, count, 0.0);
+    join_pieces(&mut graph, &Landmarks::new(unit.x, m), LEAST_LANDMARKS);
+    let spectrum = Spectrum::new(&graph, k);
+    let modes: Vec<f32> = spectrum.vectors.iter().map(|&v| v as f32).collect();
+    unit_rows(Table { x: &modes, m: spectrum.values.len() })
 }
 
 /// b in `m` dimensions.

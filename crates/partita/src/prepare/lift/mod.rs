@@ -6,7 +6,7 @@ mod quadratic;
 mod rbf;
 mod spectrum;
 
-pub use graph::GraphLift;
+pub use graph::{GraphLift, modes};
 pub use landmarks::Landmarks;
 pub use quadratic::QuadraticLift;
 pub use rbf::RbfLift;
