@@ -116,7 +116,7 @@ impl<'a> Fitting<'a> {
     /// Begin with the fit from the graph of neighbours.
     fn try_graph(mut plan: Plan, source: Source<'a>, range: Range) -> Result<Self> {
         let seed = plan.params.seed;
-        let crowd = Crowd::of(&sample(seed, &source)?);
+        let crowd = Crowd::of(&sample(seed, &source)?, source.preparation());
         let layout = crowd.layout(plan.params.k, seed);
         plan.checked.prior = range.clip(&layout.shares);
         let trainer = Trainer::new(plan.clone(), source, Some(crowd.head(&layout)))?;
@@ -147,7 +147,7 @@ impl<'a> Fitting<'a> {
         }
         plan.checked.prior.clone_from(&state.prior);
         let crowd = match &state.trial {
-            Some(_) => Some(Crowd::of(&sample(params.seed, &source)?)),
+            Some(_) => Some(Crowd::of(&sample(params.seed, &source)?, source.preparation())),
             None => None,
         };
         // While a trial trains, the trainer has the one start of it, whatever that was: the state holds where it is now.

@@ -13,7 +13,7 @@ use super::state::TrainState;
 use crate::centres::{Table, unit_rows};
 use crate::neighbours::{agreement, nearest};
 use crate::numeric::product;
-use crate::prepare::modes;
+use crate::prepare::{Preparation, modes};
 use crate::simplex::largest;
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +41,8 @@ pub struct Trial {
 /// Some of the rows, with their neighbours among each other.
 pub struct Crowd {
     x: Vec<f32>,
+    /// The same at length one and not whitened, as neighbours are found.
+    unit: Vec<f32>,
     m: usize,
     near: Vec<u32>,
 }
@@ -52,13 +54,22 @@ impl Crowd {
     }
 
     /// Every so many rows of a sample.
-    pub fn of(sample: &RowBatch) -> Self {
+    pub fn of(sample: &RowBatch, preparation: &Preparation) -> Self {
         let n = sample.rows.len();
         let m = sample.x.len() / n;
         let every = n.div_ceil(ROWS);
         let x: Vec<f32> = sample.x.chunks_exact(m).step_by(every).flatten().copied().collect();
-        let near = nearest(Table { x: &x, m }, NEAR, |_| true).expect("nobody stops the search");
-        Self { x, m, near }
+        let mut plain = x.clone();
+        if let Some(reduction) = &preparation.reduction {
+            // Whitening serves training. It enlarges directions that are mostly noise, and neighbours are better found without it.
+            let enlarged = reduction.enlargements();
+            plain
+                .chunks_exact_mut(m)
+                .for_each(|row| row.iter_mut().zip(&enlarged).for_each(|(v, e)| *v /= e));
+        }
+        let unit = unit_rows(Table { x: &plain, m });
+        let near = nearest(Table { x: &unit, m }, NEAR, |_| true).expect("nobody stops the search");
+        Self { x, unit, m, near }
     }
 
     /// The clusters that the graph shows.
@@ -66,7 +77,7 @@ impl Crowd {
         let table = Table { x: &self.x, m: self.m };
         let joined: Vec<u32> =
             self.near.chunks_exact(NEAR).flat_map(|near| &near[..JOINED]).copied().collect();
-        let modes = modes(Table { x: &unit_rows(table), m: self.m }, &joined, k);
+        let modes = modes(Table { x: &self.unit, m: self.m }, &joined, k);
         let labels = tightest(Table { x: &modes, m: modes.len() / table.n() }, k, seed).labels;
         Layout::of_labels(table, &labels, k)
     }

@@ -5,7 +5,7 @@
 //! component j by eig_j^p, with a small p, evens out directions that otherwise learn at very different speeds.
 
 use crate::error::Result;
-use crate::numeric::product;
+use crate::numeric::{product, vector};
 use crate::rng::{Stream, stream};
 use faer::linalg::solvers::{Qr, SelfAdjointEigen};
 use faer::{Mat, MatRef, Side};
@@ -55,6 +55,11 @@ impl Reduction {
     /// Dimensions that remain.
     pub fn d(&self) -> usize {
         self.d
+    }
+
+    /// By how much each component was enlarged to be mildly whitened.
+    pub fn enlargements(&self) -> Vec<f32> {
+        self.matrix.chunks_exact(self.m).map(|row| vector::sum_squares(row).sqrt()).collect()
     }
 
     /// Reduce rows `[n, m]` into `out` `[n, d]`.
