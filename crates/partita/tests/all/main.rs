@@ -4,6 +4,7 @@ mod hinge;
 mod lbfgs;
 mod lift;
 mod linear;
+mod many;
 mod margin;
 mod margin_path;
 mod metrics;
