@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules of the core from the bottom up: each may use the modules before it.
-const CORE: [&str; 22] = [
+const CORE: [&str; 23] = [
     "error",
     "report",
     "rng",
@@ -21,6 +21,7 @@ const CORE: [&str; 22] = [
     "centres",
     "mixture",
     "prepare",
+    "outliers",
     "pseudo",
     "objective",
     "linear",
