@@ -22,7 +22,7 @@ fn rows_far_from_all_clusters_belong_to_none_in_every_output() {
     let fit = "fit x.npy -k 3 --outliers auto --truth truth.npy";
     let report = lab.json(&format!("{fit} -o m.safetensors --labels-out l.npy --save-spec s.json"));
     let count = number(&report, "/outliers/count");
-    assert!((10.0..=16.0).contains(&count), "{report}");
+    assert!((10.0..=20.0).contains(&count), "{report}");
     assert!((number(&report, "/outliers/share") - count / 310.0).abs() < 1e-9);
     assert_eq!(number(&report, "/unscored"), count);
     let sizes: f64 = report["cluster_sizes"].as_array().unwrap().iter().map(|s| s.as_f64().unwrap()).sum();

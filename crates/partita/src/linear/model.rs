@@ -378,6 +378,16 @@ impl Model {
     /// How sparse the place of each row is beside its cluster: 0 for usual rows, near 1 far from everything. None if the model does not
     /// know outliers.
     ///
+    /// ```
+    /// use ndarray::{Array2, array};
+    /// use partita::{EntropyClustering, outliers::OutlierRule};
+    /// let x = Array2::from_shape_fn((200, 2), |(i, j)| if j == 0 { (i % 2 * 30 + i / 2 % 10) as f32 } else { (i / 20) as f32 });
+    /// let model = EntropyClustering::new(2).outliers(OutlierRule::Share(0.05)).fit(&x)?.model;
+    /// let scores = model.outlier_scores(&array![[4.5f32, 4.5], [500.0, 500.0]])?.expect("outliers were asked for");
+    /// assert!(scores[0] < 0.3 && scores[1] > 0.98);
+    /// # Ok::<(), partita::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// If the rows are not like those of the model, or cannot be read.
     pub fn outlier_scores(&self, rows: &dyn Rows) -> Result<Option<Vec<f32>>> {

@@ -7,14 +7,15 @@
 //!
 //! ```text
 //! rough fence = q + w (3.2 + 12 w),    q the quantile of 40 %
-//! fence       = q + w (3 + 42 w²),     q the median
+//! fence       = q + w (2.9 + 30 w²),   q the median
 //! ```
 //!
 //! The first numbers in brackets are those of the 99th percentile of a normal distribution, which many dimensions come near to; the second ones
 //! were fitted to Gaussian clusters of 1 to 100 dimensions. Noise lies above both quantiles. The rough fence looks at less of the rows, so that
-//! more noise may be among them: rows beyond it are left out and it is found again, until it stays. What is inside gives the fence.
+//! more noise may be among them: rows beyond it are left out and it is found again, until it stays. What is inside gives the fence, with w larger
+//! by one standard error. Rows share their neighbours, so about one in seven of the landmarks speaks for itself.
 
-use super::SCALE;
+use super::{LANDMARKS, SCALE};
 
 /// How far a Gaussian cluster reaches, by its spread below a quantile.
 struct Reach {
@@ -22,10 +23,12 @@ struct Reach {
     normal: f64,
     skew: f64,
     power: i32,
+    /// Standard errors that are added to the spread.
+    caution: f64,
 }
 
-const ROUGH: Reach = Reach { quantile: 0.4, normal: 3.2, skew: 12.0, power: 1 };
-const FINE: Reach = Reach { quantile: 0.5, normal: 3.0, skew: 42.0, power: 2 };
+const ROUGH: Reach = Reach { quantile: 0.4, normal: 3.2, skew: 12.0, power: 1, caution: 0.0 };
+const FINE: Reach = Reach { quantile: 0.5, normal: 2.9, skew: 30.0, power: 2, caution: 1.0 };
 /// Spread of rows of even density, times the dimensions: that of the logarithm of a gamma variable of [`SCALE`]. Less is no chance but a grid.
 const CHANCE: f64 = 0.28;
 /// Most rounds of the rough fence; a few are usual.
@@ -55,7 +58,8 @@ impl Reach {
         let q = quantile(&excess, self.quantile);
         let below = &excess[..excess.partition_point(|e| *e <= q)];
         let spread = below.iter().map(|e| q - e).sum::<f64>() / below.len().max(1) as f64;
-        let spread = spread.max(CHANCE / d as f64);
+        let error = (SCALE as f64 / rows.len().clamp(1, LANDMARKS) as f64).sqrt();
+        let spread = spread.max(CHANCE / d as f64) * (1.0 + self.caution * error);
         (typical, (q + spread * (self.normal + self.skew * spread.powi(self.power))).max(0.0))
     }
 }
