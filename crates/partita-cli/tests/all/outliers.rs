@@ -95,4 +95,5 @@ fn what_is_no_share_and_what_would_be_ignored_is_refused() {
     lab.succeed("fit x.npy -k 3 --lift none --outliers auto -o m.safetensors");
     lab.refused(3, "predict m.safetensors x.npy --balance exact", &["--outliers", "--balance"]);
     lab.refused(3, "export m.safetensors -o m.onnx", &["outliers", "ONNX"]);
+    assert!(lab.exists("m.safetensors") && !lab.exists("m.onnx"));
 }

@@ -460,7 +460,8 @@ mod tests {
                 file.metadata.insert("outliers".to_owned(), changed);
             }
         };
-        let changes: [(&str, Box<dyn Fn(&mut TensorFile)>); 8] = [
+        type Change = Box<dyn Fn(&mut TensorFile)>;
+        let changes: [(&str, Change); 8] = [
             ("`outliers.typical` is missing", Box::new(|file| drop(file.tensors.remove("outliers.typical")))),
             ("the outliers of the model", Box::new(set("outliers.typical", -1.0))),
             ("the outliers of the model", Box::new(set("outliers.landmarks", f32::NAN))),

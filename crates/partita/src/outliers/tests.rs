@@ -175,7 +175,7 @@ fn other_numbers_of_clusters_leave_the_scores() {
     let mut x = gaussians(400, 2);
     x.column_mut(0).iter_mut().enumerate().for_each(|(i, v)| {
         if i % 4 == 0 {
-            *v *= 0.1
+            *v *= 0.1;
         }
     });
     let old = found(&x, 4, OutlierRule::Auto);
