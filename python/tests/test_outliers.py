@@ -74,8 +74,8 @@ def test_outliers_beside_sizes_are_refused(noisy):
     model = EntropyClustering(3, outliers=0.1).fit(x)
     with pytest.raises(ValueError, match="leaves outliers out"):
         model.predict(x, balance="exact")
-    with pytest.raises(ValueError, match="outliers"):
-        model.to_onnx()
+    with pytest.raises(ValueError, match="one with outliers"):
+        EntropyClustering(3, outliers=0.1, lift="none").fit(x).to_onnx()
 
 
 def test_descriptions_and_pictures_take_outliers(noisy):
