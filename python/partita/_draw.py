@@ -9,9 +9,13 @@ import numpy as np
 from ._native import COLOURS
 
 
+# Of rows that belong to no cluster.
+_GREY = "#999999"
+
+
 def _colour(cluster: int) -> str:
     """The colour that a cluster has in every picture, also in the command's."""
-    return COLOURS[cluster % len(COLOURS)]
+    return _GREY if cluster < 0 else COLOURS[cluster % len(COLOURS)]
 
 
 def with_matplotlib(panels: list[Any], title: str) -> Any:
@@ -79,7 +83,7 @@ def _trace(panel: Any) -> Any:
 
     if panel.kind == "points":
         marker = {"size": 4, "color": [_colour(c) for c in panel.colour]}
-        text = [f"cluster {c}" for c in panel.colour]
+        text = ["outlier" if c < 0 else f"cluster {c}" for c in panel.colour]
         return go.Scattergl(x=panel.x, y=panel.y, mode="markers", marker=marker, text=text)
     if panel.kind == "bars":
         return go.Bar(x=panel.x, y=panel.y, marker={"color": [_colour(c) for c in panel.x]})

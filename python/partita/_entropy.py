@@ -52,6 +52,9 @@ class EntropyClustering(Clusterer):
         Give clusters exactly the sizes of the prior (within one row), by moving the rows that lose least.
     min_size, max_size : float, optional
         Fewest and most rows of a cluster; below 1, shares of the rows. They hold for ``labels_``, not for ``predict``.
+    outliers : float or "auto", optional
+        Which rows belong to no cluster and get the label -1, as noise does elsewhere: a share of the rows (at most 0.5), those in the sparsest places
+        beside their clusters, or with ``"auto"`` those beyond a fence that their distribution gives. By default every row belongs to a cluster.
     prepare : str, default="auto"
         What is done to rows first: ``"auto"``, ``"none"``, ``"centre"``, ``"standardise"``, ``"robust"``, ``"l2"``,
         ``"sphere"`` or ``"floor"``. All that is affine is folded back into the model.
@@ -102,7 +105,9 @@ class EntropyClustering(Clusterer):
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-        Cluster of each row.
+        Cluster of each row, -1 for outliers.
+    outlier_scores_ : ndarray of shape (n_samples,) or None
+        How sparse the place of each row is beside its cluster: 0 for usual rows, near 1 far from everything. None without ``outliers``.
     coef_ : ndarray of shape (n_clusters, n_features)
         W, on raw rows; on rows after :attr:`centre_` and the norm if ``normalises_``.
     intercept_ : ndarray of shape (n_clusters,)
@@ -122,7 +127,7 @@ class EntropyClustering(Clusterer):
     prior_ : ndarray of shape (n_clusters,)
         Prior over sizes, as given or as estimated.
     cluster_sizes_ : ndarray of shape (n_clusters,)
-        Rows in each cluster.
+        Rows in each cluster, outliers not counted.
     classes_ : ndarray of shape (n_clusters,)
         Numbers of the clusters, for what asks for the columns of ``predict_proba``.
     report_ : dict
@@ -151,6 +156,13 @@ class EntropyClustering(Clusterer):
     >>> y[[0, 100, 200]] = [2, 0, 1]
     >>> EntropyClustering(n_clusters=3).fit(x, y).labels_[[5, 105, 205]].tolist()
     [2, 0, 1]
+
+    Rows that belong nowhere can be left out:
+
+    >>> far = np.vstack([x, [[30.0, 30.0]]])
+    >>> model = EntropyClustering(n_clusters=3, outliers="auto").fit(far)
+    >>> model.labels_[-1].item(), model.predict([[40.0, -20.0]]).item()
+    (-1, -1)
     """
 
     _parameter_constraints: dict[str, list[Any]] = {
@@ -164,6 +176,7 @@ class EntropyClustering(Clusterer):
         "balance": [None, StrOptions({"exact"})],
         "min_size": [None, _SIZE],
         "max_size": [None, _SIZE],
+        "outliers": [None, StrOptions({"auto"}), Interval(Real, 0, 0.5, closed="right")],
         "init": [StrOptions(set(INIT))],
         "n_init": [WHOLE],
         "epochs": [None, WHOLE],
@@ -191,6 +204,7 @@ class EntropyClustering(Clusterer):
         balance: str | None = None,
         min_size: float | None = None,
         max_size: float | None = None,
+        outliers: float | str | None = None,
         prepare: str = "auto",
         lift: str = "auto",
         neighbours: int | str = "auto",
@@ -221,6 +235,7 @@ class EntropyClustering(Clusterer):
         self.balance = balance
         self.min_size = min_size
         self.max_size = max_size
+        self.outliers = outliers
         self.prepare = prepare
         self.lift = lift
         self.neighbours = neighbours
@@ -305,23 +320,26 @@ class EntropyClustering(Clusterer):
         weights = None
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, x, dtype=np.float32, ensure_non_negative=True)
+        if k == 1 and self.outliers is not None:
+            raise ValueError("outliers= has no meaning for one cluster, which takes every row; leave it out")
         if k == 1:
-            model, labels, report = OneCluster(x.shape[1]), np.zeros(n, np.int32), ONE_CLUSTER
+            model, labels, scores, report = OneCluster(x.shape[1]), np.zeros(n, np.int32), None, ONE_CLUSTER
         else:
-            model, labels, report = self._run_engine(x, known, weights, like, go_on)
+            model, labels, scores, report = self._run_engine(x, known, weights, like, go_on)
         # Only now, so that a fit that fails leaves the last one.
         self._model = model
         self._take_report(labels, report)
         self.history_ = np.asarray(report["trace"])
-        self.cluster_sizes_ = np.bincount(self.labels_, minlength=k)
+        self.outlier_scores_ = scores
+        self.cluster_sizes_ = np.bincount(self.labels_[self.labels_ >= 0], minlength=k)
         self._take_model()
         return self
 
     def _run_engine(self, x: Any, known: Any, weights: Any, like: Any, go_on: bool) -> Any:
-        """Model, labels of all rows and report. Rows of weight 0 take no part in training."""
+        """Model, labels and outlier scores of all rows, and report. Rows of weight 0 take no part in training."""
         used = None if weights is None or weights.all() else np.flatnonzero(weights).tolist()
         with self._progress() as tell:
-            model, labels, told = _native.fit_linear(
+            model, labels, scores, told = _native.fit_linear(
                 native(x),
                 json.dumps(specification(self)),
                 threads=self._threads(),
@@ -334,7 +352,7 @@ class EntropyClustering(Clusterer):
                 widths=None if self.groups is None else [int(w) for w in self.groups],
                 progress=tell,
             )
-        return model, labels, json.loads(told)
+        return model, labels, scores, json.loads(told)
 
     def _take_model(self) -> None:
         self.coef_, self.intercept_ = self._model.affine()
@@ -357,13 +375,33 @@ class EntropyClustering(Clusterer):
         Returns
         -------
         ndarray of shape (n_samples,)
-            Cluster of each row.
+            Cluster of each row, -1 for outliers if the model was fitted with ``outliers``.
         """
         if balance not in (None, "exact"):
             raise ValueError(f"balance must be 'exact' or None. Got {balance!r} instead.")
         if balance is None:
-            return self._ask("predict", X)
+            return self._ask("assign", X)
         return self._ask("predict_sized", X, json.dumps({"balance": balance}))
+
+    def score_outliers(self, X: Any) -> Any:
+        """How sparse the places of rows are beside their clusters, float32 of shape (n_samples,).
+
+        0 means that a row's place is as dense as its cluster usually is, 0.5 that its neighbours are twice as far; far from everything it nears 1.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Scores from 0 to 1; ``predict`` gives -1 to those above ``report_["outliers"]["threshold"]``.
+        """
+        scores = self._ask("outlier_scores", X)
+        if scores is None:
+            raise ValueError("this model knows no outliers; fit it with outliers='auto' or a share of the rows")
+        return scores
 
     def predict_proba(self, X: Any) -> Any:
         """Probabilities of all clusters, float32 of shape (n_samples, n_clusters); rows sum to one."""

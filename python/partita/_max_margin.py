@@ -11,7 +11,7 @@ class MaxMarginClustering(EntropyClustering):
     """Max-margin clustering: the hinge loss of nearly fair hard labels.
 
     :class:`EntropyClustering` with ``loss="hinge"``, its attributes and its methods. Of its parameters only those below are
-    taken; the others (``balance``, ``min_size``, ``max_size``, ``polish``, ``groups``, ``warm_start`` ...) have their
+    taken; the others (``balance``, ``min_size``, ``max_size``, ``outliers``, ``polish``, ``groups``, ``warm_start`` ...) have their
     defaults.
 
     Parameters
@@ -75,6 +75,8 @@ class MaxMarginClustering(EntropyClustering):
             raise ValueError(f"this model has the loss {given['loss']!r}, not 'hinge'; read it with EntropyClustering.load")
         if given["lift"] != "none":
             raise ValueError(f"this model has the lift {given['lift']!r}; read it with EntropyClustering.load")
+        if given["outliers"] is not None:
+            raise ValueError(f"this model has the outliers {given['outliers']!r}; read it with EntropyClustering.load")
         if given["groups"] is not None:
             raise ValueError(f"this model has the groups of features {given['groups']}; read it with EntropyClustering.load")
         return cls(**{name: given[name] for name in cls._get_param_names() if name in given})

@@ -36,6 +36,13 @@ class OneCluster:
         """Cluster 0 for every row."""
         return self._column(x, 0).ravel().astype(np.int32)
 
+    def assign(self, x: Any, threads: int) -> Any:
+        """The same: every row belongs to it."""
+        return self.predict(x, threads)
+
+    def outlier_scores(self, x: Any, threads: int) -> None:
+        """None: it knows no outliers."""
+
     def predict_sized(self, x: Any, threads: int, sizes: str) -> Any:
         """The same: one cluster has one size."""
         return self.predict(x, threads)

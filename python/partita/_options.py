@@ -10,7 +10,7 @@ import numpy as np
 
 # Names of the estimator, and the specification's, where they differ.
 INIT = {"auto": "auto", "random": "random", "k-means++": "plus-plus", "kmeans": "k-means"}
-_TOP = {"n_clusters": "k", "n_init": "restarts"}
+_TOP = {"n_clusters": "k", "n_init": "restarts", "outliers": "outliers"}
 _SIZES = {name: name for name in ("balance", "min_size", "max_size")}
 _METHOD = {
     "lam": "lambda",

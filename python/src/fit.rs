@@ -3,8 +3,8 @@
 use crate::call::{Watch, Watched, run_job};
 use crate::failure::keyword;
 use crate::input::Matrix;
-use crate::linear::{LinearModel, from_json, labels_array, to_json};
-use numpy::{PyArray1, PyReadonlyArray1};
+use crate::linear::{LinearModel, from_json, to_json};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use partita_job::{
     AnyModel, DataPart, Dataset, FitSpec, Given, Record, Resources, SharedRows, continue_fit, spelled,
 };
@@ -13,9 +13,9 @@ use pyo3::prelude::*;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-type Fitted<'py> = (LinearModel, Bound<'py, PyArray1<i32>>, String);
+type Fitted<'py> = (LinearModel, Bound<'py, PyArray1<i32>>, Option<Bound<'py, PyArray1<f32>>>, String);
 
-/// Cluster `x` as a specification in JSON says: the model, the labels, and the report as JSON.
+/// Cluster `x` as a specification in JSON says: the model, the labels, the outlier scores if outliers were asked for, and the report as JSON.
 ///
 /// `like` is a model to start from, whose numbers are kept; with `go_on` training goes on from it. `used` are the rows to train on,
 /// if not all are.
@@ -83,9 +83,10 @@ pub fn with_advice(record: Record) -> Record {
 
 fn fitted(py: Python<'_>, record: Record) -> PyResult<Fitted<'_>> {
     let record = with_advice(record);
-    let (labels, told) = (labels_array(py, &record.labels), to_json(&record)?);
+    let (labels, told) = (record.assigned().into_pyarray(py), to_json(&record)?);
+    let scores = record.outlier_scores.map(|scores| scores.into_pyarray(py));
     match record.model {
-        AnyModel::Linear(file) => Ok((LinearModel { file: *file }, labels, told)),
+        AnyModel::Linear(file) => Ok((LinearModel { file: *file }, labels, scores, told)),
         _ => Err(PyValueError::new_err("a network is trained by NetworkClustering")),
     }
 }

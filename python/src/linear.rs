@@ -49,7 +49,7 @@ pub fn to_json(value: &impl Serialize) -> PyResult<String> {
     serde_json::to_string(value).map_err(unreadable)
 }
 
-/// Labels as numpy's users expect them.
+/// Clusters as numpy's users expect them.
 pub fn labels_array<'py>(py: Python<'py>, labels: &[u32]) -> Bound<'py, PyArray1<i32>> {
     labels.iter().map(|&l| l as i32).collect::<Vec<_>>().into_pyarray(py)
 }
@@ -82,6 +82,27 @@ impl LinearModel {
     ) -> PyResult<Bound<'py, PyArray1<i32>>> {
         let labels = ask(py, &x, threads, |rows| self.file.model.predict(rows))?;
         Ok(labels_array(py, &labels))
+    }
+
+    /// The most probable cluster of each row, −1 for outliers if the model knows them.
+    fn assign<'py>(
+        &self,
+        py: Python<'py>,
+        x: Matrix<'py>,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<i32>>> {
+        Ok(ask(py, &x, threads, |rows| self.file.model.assign(rows))?.into_pyarray(py))
+    }
+
+    /// How sparse the place of each row is beside its cluster; none if the model does not know outliers.
+    fn outlier_scores<'py>(
+        &self,
+        py: Python<'py>,
+        x: Matrix<'py>,
+        threads: usize,
+    ) -> PyResult<Option<Bound<'py, PyArray1<f32>>>> {
+        let scores = ask(py, &x, threads, |rows| self.file.model.outlier_scores(rows))?;
+        Ok(scores.map(|scores| scores.into_pyarray(py)))
     }
 
     /// The likeliest labels of the sizes that a specification in JSON asks for.

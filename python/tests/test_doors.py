@@ -75,7 +75,7 @@ def make(rng, directory):
     case.option("--seed", seed, ("seed", seed), random_state=seed)
     starts = int(rng.integers(1, 4))
     case.option("--restarts", starts, ("restarts", starts), n_init=starts)
-    for choose in (prior, sizes, known, weights, loss, preparation, training):
+    for choose in (prior, sizes, outliers, known, weights, loss, preparation, training):
         choose(case, rng, directory)
     case.like = case.files != [] and given(rng, 0.2)
     return case
@@ -137,6 +137,14 @@ def sizes(case, rng, directory):
     if given(rng, 0.3, free):
         most = float(rng.choice([round(rng.uniform(1.1, 1.9) / case.k, 2), n // case.k + rng.integers(2, 20), 1000]))
         case.option("--max-size", most, ("sizes", "max_size", most), max_size=most)
+
+
+def outliers(case, rng, directory):
+    # From a generator of its own, so that the other options of every case stay what they are.
+    rng = np.random.default_rng([16, case.x.shape[0], case.k])
+    if given(rng, 0.25, not {"balance", "min_size", "max_size"} & set(case.arguments)):
+        rule = (0.05, 0.2, "auto")[rng.integers(3)]
+        case.option("--outliers", rule, ("outliers", rule), outliers=rule)
 
 
 def known(case, rng, directory):
@@ -299,6 +307,7 @@ def test_the_cases_are_of_all_kinds(tmp_path):
     cases = [make(np.random.default_rng([15, number]), tmp_path) for number in range(200)]
     typed = {flag for case in cases for flag in case.flags if flag.startswith("-")}
     assert {"--balance", "--min-size", "--max-size", "--prior", "--known", "--weights", "--columns", "--dims"} <= typed
+    assert "--outliers" in typed
     assert sum(case.like for case in cases) > 20 and sum(not case.files for case in cases) > 15
     assert sum(len(case.files) == 2 for case in cases) > 15
     for case in cases[:25]:

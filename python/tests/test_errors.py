@@ -153,6 +153,7 @@ WRONG = {
     "balance": ({"balance": "exact", "min_size": 3}, "min_size= has no meaning beside balance=; leave"),
     "min_size": ({"min_size": 0.6}, "clusters of 30 to 50 rows each; change min_size=, max_size= or n_clusters=$"),
     "max_size": ({"max_size": 3}, "change min_size=, max_size= or n_clusters=$"),
+    "outliers": ({"outliers": 0.1, "balance": "exact"}, "outliers= has no meaning beside balance=, min_size= or max_size="),
     "known": ({"y": np.full(50, 3)}, "label of row 0 is 3"),
     "weights": ({"sample_weight": np.full(50, np.nan)}, "sample_weight contains NaN"),
     "like": ({"warm_start": "x"}, "'warm_start' parameter"),

@@ -5,6 +5,7 @@ use crate::spelling::flag;
 use partita::linear::Ailment;
 use partita::metrics::Scores;
 use partita::mixture::Covariance;
+use partita::outliers::OutlierNote;
 use partita::prepare::{LiftNote, Prepare, PrepareNote, PrepareWhy};
 use partita_job::{Balanced, Details, LinearDetails, Record, spelled};
 use std::path::Path;
@@ -24,6 +25,10 @@ pub fn text(record: &Record, written: &[Written<'_>]) -> String {
     let mut out = heading(record);
     let mut line = |name: &str, value: String| out += &format!("  {name:<13} {value}\n");
     line("sizes", sizes(&record.cluster_sizes));
+    if let Some(OutlierNote { count, share, .. }) = record.outliers {
+        let rows = if count == 1 { "row belongs" } else { "rows belong" };
+        line("outliers", format!("{count} {rows} to no cluster ({:.1} %)", 100.0 * share));
+    }
     if let Some(Balanced { moved, .. }) = record.balance {
         line("balance", format!("{moved} rows moved from their most probable cluster"));
     }
@@ -31,7 +36,9 @@ pub fn text(record: &Record, written: &[Written<'_>]) -> String {
         line(name, value);
     }
     if let Some(scores) = record.metrics {
-        line("truth", truth(scores));
+        let left = record.unscored.filter(|count| *count > 0);
+        let left = left.map(|count| format!("  ({count} outliers left out)")).unwrap_or_default();
+        line("truth", truth(scores) + &left);
     }
     for ailment in &record.ailments {
         line("warning", describe(*ailment));

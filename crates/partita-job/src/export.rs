@@ -21,7 +21,8 @@ use std::path::{Path, PathBuf};
 pub struct Outputs {
     /// The model (`.safetensors`).
     pub model: Option<PathBuf>,
-    /// The cluster of each row, with its name and confidence (`.csv`) or alone (`.npy`).
+    /// The cluster of each row, −1 for outliers: with its name, its confidence and, where outliers were asked for, its score (`.csv`), or alone
+    /// (`.npy`).
     pub labels: Option<PathBuf>,
     /// The probabilities of each row (`.npy`).
     pub proba: Option<PathBuf>,
@@ -96,10 +97,9 @@ impl Outputs {
         resources: &Resources,
     ) -> Result<()> {
         let mut tables = Tables::create(self.labels.as_deref(), self.proba.as_deref(), record.k)?;
-        let whole = |proba| Block { start: 0, k: record.k, labels: &record.labels, proba };
         match (&record.proba, &record.model) {
             _ if self.labels.is_none() && self.proba.is_none() => {}
-            (Some(proba), _) => tables.push(whole(proba))?,
+            (Some(proba), _) => tables.push(record.block(proba))?,
             (None, AnyModel::Linear(file)) => resources.on_threads(|| {
                 over_rows(&file.model, &dataset.rows()?, Some(&record.labels), |block| tables.push(block))
             })??,
@@ -152,12 +152,14 @@ struct Tables<'a> {
     proba: Option<NpyWriter>,
     labels: Vec<i32>,
     confidence: Vec<f32>,
+    /// Only if the model knows outliers.
+    outlier_scores: Option<Vec<f32>>,
 }
 
 impl<'a> Tables<'a> {
     fn create(labels_out: Option<&'a Path>, proba: Option<&Path>, k: usize) -> Result<Self> {
         let proba = proba.map(|path| NpyWriter::create(path, k)).transpose()?;
-        Ok(Self { labels_out, proba, labels: Vec::new(), confidence: Vec::new() })
+        Ok(Self { labels_out, proba, labels: Vec::new(), confidence: Vec::new(), outlier_scores: None })
     }
 
     fn push(&mut self, block: Block<'_>) -> Result<()> {
@@ -166,7 +168,10 @@ impl<'a> Tables<'a> {
         }
         if self.labels_out.is_some() {
             self.confidence.extend(block.confidence());
-            self.labels.extend(block.labels.iter().map(|&label| label as i32));
+            self.labels.extend(block.assigned());
+            if let Some(scores) = block.outlier_scores() {
+                self.outlier_scores.get_or_insert_default().extend(scores);
+            }
         }
         Ok(())
     }
@@ -174,7 +179,10 @@ impl<'a> Tables<'a> {
     fn finish(self, ids: Option<&[String]>) -> Result<()> {
         match self.labels_out {
             Some(path) if extension(path) == "npy" => write_npy_i32(path, &self.labels)?,
-            Some(path) => write_labels_csv(path, ids, &self.labels, Some(&self.confidence))?,
+            Some(path) => {
+                let (confidence, scores) = (Some(&*self.confidence), self.outlier_scores.as_deref());
+                write_labels_csv(path, ids, &self.labels, confidence, scores)?;
+            }
             None => {}
         }
         Ok(self.proba.map_or(Ok(()), NpyWriter::finish)?)

@@ -47,6 +47,8 @@ fields! {
     MinSize = "min_size",
     /// Largest size of a cluster.
     MaxSize = "max_size",
+    /// Which rows belong to no cluster.
+    Outliers = "outliers",
     /// Labels known for some rows.
     Known = "known",
     /// Weights of the rows.

@@ -30,13 +30,20 @@ const OPSET: u64 = 13;
 /// ```
 ///
 /// # Errors
-/// If the model has a lift, which is more than a few operators.
+/// If the model has a lift, which is more than a few operators, or tells outliers, which the file could not.
 pub fn to_onnx(model: &Model) -> partita::Result<Vec<u8>> {
     if model.lift().is_some() {
         return Err(partita::Error::Parameter {
             name: "the model",
             value: "one with a lift".to_owned(),
             must: "one without a lift to be written as ONNX: fit it again with the lift none",
+        });
+    }
+    if model.outliers().is_some() {
+        return Err(partita::Error::Parameter {
+            name: "the model",
+            value: "one with outliers".to_owned(),
+            must: "one without outliers to be written as ONNX, whose labels know none: fit it again without them",
         });
     }
     let (k, m) = (model.k(), model.m());

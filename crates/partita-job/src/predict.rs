@@ -47,7 +47,8 @@ pub(crate) fn over_rows(
     let mut failed = None;
     let done = model.predict_each(rows, |found| {
         let labels = labels.map_or(&*found.labels, |all| &all[found.start..][..found.labels.len()]);
-        let block = Block { start: found.start, k: model.k(), labels, proba: &found.proba };
+        let outliers = model.outliers().zip(found.outlier_scores.as_deref());
+        let block = Block { start: found.start, k: model.k(), labels, proba: &found.proba, outliers };
         each(block).map_err(|error| {
             failed = Some(error);
             partita::Error::Interrupted
@@ -101,7 +102,7 @@ impl Rows for Watched<'_> {
     }
 }
 
-/// The cluster of each row.
+/// The cluster of each row, −1 for outliers.
 ///
 /// # Errors
 /// As [`predict_each`].
@@ -110,10 +111,10 @@ pub fn predict(
     dataset: &Dataset<'_>,
     sizes: &SizeSpec,
     observer: &dyn Observer,
-) -> Result<Vec<u32>> {
+) -> Result<Vec<i32>> {
     let mut labels = Vec::with_capacity(dataset.n());
     predict_each(model, dataset, sizes, observer, |block| {
-        labels.extend(block.labels);
+        labels.extend(block.assigned());
         Ok::<(), JobError>(())
     })?;
     Ok(labels)

@@ -1,10 +1,12 @@
 //! The result of a job: one record for either engine.
 
+use crate::block::Block;
 use crate::model::AnyModel;
 use crate::sizes::Balanced;
 use partita::linear::Ailment;
-use partita::linear::{Fit, Params, Restart};
+use partita::linear::{Fit, Model, Params, Restart};
 use partita::metrics::Scores;
+use partita::outliers::OutlierNote;
 use partita::prepare::{LiftNote, PrepareNote};
 use partita::report::StopReason;
 use partita_data::model_file::ModelFile;
@@ -17,16 +19,20 @@ pub struct Record {
     pub n: usize,
     /// Clusters.
     pub k: usize,
-    /// Rows in each cluster.
+    /// Rows in each cluster, outliers not counted.
     pub cluster_sizes: Vec<usize>,
+    /// Rows that belong to no cluster, if outliers were asked for.
+    pub outliers: Option<OutlierNote>,
     /// mean H(σ): 0 when every row is decided.
     pub decisiveness: f64,
     /// Clusters that are not alive.
     pub ailments: Vec<Ailment>,
     /// What to change, if clusters are lost; names of fields stand between backticks, for [`crate::spelled`].
     pub advice: Option<String>,
-    /// Agreement with the true labels.
+    /// Agreement with the true labels, of the rows that belong to a cluster.
     pub metrics: Option<Scores>,
+    /// Outliers with a true label, which the metrics leave out, if outliers were asked for.
+    pub unscored: Option<usize>,
     /// How labels were moved to give clusters the requested sizes.
     pub balance: Option<Balanced>,
     /// Seconds from the first read to the last label.
@@ -36,9 +42,12 @@ pub struct Record {
     /// What only one of the engines reports.
     #[serde(flatten)]
     pub details: Details,
-    /// The cluster of each row.
+    /// The most probable cluster of each row, outliers included.
     #[serde(skip)]
     pub labels: Vec<u32>,
+    /// How sparse the place of each row is beside its cluster, if outliers were asked for.
+    #[serde(skip)]
+    pub outlier_scores: Option<Vec<f32>>,
     /// Probabilities of the clusters, row after row, where the engine has them at hand.
     #[serde(skip)]
     pub proba: Option<Vec<f32>>,
@@ -119,9 +128,21 @@ impl Record {
         }
     }
 
+    /// The cluster of each row, −1 for outliers.
+    pub fn assigned(&self) -> Vec<i32> {
+        self.block(&[]).assigned()
+    }
+
+    /// All rows with these probabilities.
+    pub(crate) fn block<'a>(&'a self, proba: &'a [f32]) -> Block<'a> {
+        let found = self.model.linear().and_then(Model::outliers);
+        let outliers = found.zip(self.outlier_scores.as_deref());
+        Block { start: 0, k: self.k, labels: &self.labels, proba, outliers }
+    }
+
     /// A fit of the linear engine with the options `params`; its model is kept with the options `stored`.
     pub(crate) fn of_linear(found: Fit, params: Params, stored: Params) -> Self {
-        let Fit { model, labels, report } = found;
+        let Fit { model, labels, outlier_scores, report } = found;
         let details = LinearDetails {
             m: report.m,
             lift: report.lift,
@@ -146,15 +167,18 @@ impl Record {
             n: report.n,
             k: report.k,
             cluster_sizes: report.cluster_sizes,
+            outliers: report.outliers,
             decisiveness: report.decisiveness,
             ailments: report.ailments,
             advice: report.advice,
             metrics: None,
+            unscored: None,
             balance: None,
             seconds: report.seconds,
             threads: rayon::current_num_threads(),
             details: Details::Linear(Box::new(details)),
             labels,
+            outlier_scores,
             proba: None,
             model: AnyModel::Linear(Box::new(ModelFile::new(model, stored))),
         }

@@ -9,7 +9,8 @@ use crate::sizes::{Balanced, SizeSpec};
 use crate::spec::{FitSpec, PriorSpec};
 use crate::training::train;
 use partita::linear::{Fit, Input, LiftKind, Model, Params, Prior};
-use partita::metrics::scores;
+use partita::metrics::{Scores, scores};
+use partita::outliers::Outliers;
 use partita::report::Observer;
 use partita::rows::{Rows, Subset};
 use partita_data::model_file::ModelFile;
@@ -53,11 +54,12 @@ pub fn run(
     };
     let same = |model: &&Model| model.k() == params.k && sees(model);
     let start = like.filter(same);
-    let task = Task { stored: params.clone(), params, start, like, sizes: spec.sizes };
+    let task = Task { stored: params.clone(), params, start, like, kept: None, sizes: spec.sizes };
     task.run(dataset, given, resources, observer)
 }
 
-/// Go on training a model with more rows, for a number of passes over them; clusters keep their numbers.
+/// Go on training a model with more rows, for a number of passes over them; clusters keep their numbers, and what counts as an outlier
+/// stays the same.
 ///
 /// The options of the first fit stay with the model: they say how it was made, and are used the next time.
 ///
@@ -72,7 +74,7 @@ pub fn continue_model(
     observer: &dyn Observer,
 ) -> Result<Record> {
     given.check(&FitSpec::default(), dataset)?;
-    let task = Task::going_on(&old.model, old.params.clone(), epochs, SizeSpec::default());
+    let task = Task::going_on(&old.model, old.params.clone(), epochs, SizeSpec::default(), given);
     task.run(dataset, given, resources, observer)
 }
 
@@ -93,7 +95,7 @@ pub fn continue_fit(
     given.check(spec, dataset)?;
     let stored = params(spec, dataset.n())?;
     let epochs = stored.epochs.unwrap_or(1);
-    Task::going_on(old, stored, epochs, spec.sizes).run(dataset, given, resources, observer)
+    Task::going_on(old, stored, epochs, spec.sizes, given).run(dataset, given, resources, observer)
 }
 
 /// The options of the linear engine for `n` rows.
@@ -126,6 +128,7 @@ pub(crate) fn params(spec: &FitSpec, n: usize) -> Result<Params> {
         optimiser: method.optimiser(),
         learning_rate: method.learning_rate,
         polish: method.polish,
+        outliers: spec.outliers,
         ..Params::new(k)
     })
 }
@@ -139,15 +142,21 @@ struct Task<'a> {
     start: Option<&'a Model>,
     /// The model whose numbers the clusters get, unless known labels name them.
     like: Option<&'a Model>,
+    /// What is known about outliers already.
+    kept: Option<&'a Outliers>,
     sizes: SizeSpec,
 }
 
 impl<'a> Task<'a> {
     /// Training goes on from a model: one start, the sizes that it has, the numbers that it has.
-    fn going_on(old: &'a Model, stored: Params, epochs: usize, sizes: SizeSpec) -> Self {
+    fn going_on(old: &'a Model, stored: Params, epochs: usize, sizes: SizeSpec, given: &Given<'_>) -> Self {
         let prior = Prior::Given(old.shares());
-        let params = Params { restarts: 1, epochs: Some(epochs), prior, ..stored.clone() };
-        Self { params, stored, start: Some(old), like: Some(old), sizes }
+        // A few new rows say too little about what is usual in every cluster, so what is known stays, unless labels give clusters other numbers.
+        let named = given.known.iter().flat_map(|known| known.iter()).any(|label| *label >= 0);
+        let kept = stored.outliers.and(old.outliers()).filter(|_| !named);
+        let outliers = stored.outliers.filter(|_| kept.is_none());
+        let params = Params { restarts: 1, epochs: Some(epochs), prior, outliers, ..stored.clone() };
+        Self { params, stored, start: Some(old), like: Some(old), kept, sizes }
     }
 
     fn run(
@@ -176,13 +185,15 @@ impl<'a> Task<'a> {
             if let Some(like) = self.like.filter(|_| !input.names_clusters()) {
                 found.number_like(like, trained)?;
             }
-            if used.is_some() {
-                let labels = found.model.predict(&rows)?;
-                relabel(&mut found, labels);
+            match self.kept {
+                Some(outliers) => found.keep_outliers(outliers.clone(), &rows)?,
+                None if used.is_some() => found.judge_again(&rows)?,
+                None => {}
             }
             let balance = balance(self.sizes, &mut found, &rows)?;
-            let metrics = given.truth.as_deref().map(|truth| scores(truth, &found.labels)).transpose()?;
-            Ok(Record { metrics, balance, ..Record::of_linear(found, self.params, self.stored) })
+            let (metrics, unscored) =
+                given.truth.as_deref().map_or(Ok((None, None)), |t| score(t, &found))?;
+            Ok(Record { metrics, unscored, balance, ..Record::of_linear(found, self.params, self.stored) })
         })?
     }
 }
@@ -202,12 +213,16 @@ fn counted_among_all(error: JobError, used: Option<&[usize]>) -> JobError {
 fn balance(sizes: SizeSpec, found: &mut Fit, rows: &dyn Rows) -> Result<Option<Balanced>> {
     let Some(assignment) = sizes.assign(&found.model, rows)? else { return Ok(None) };
     let moved = found.labels.iter().zip(&assignment.labels).filter(|(a, b)| a != b).count();
-    relabel(found, assignment.labels);
+    found.relabel(assignment.labels, None);
     Ok(Some(Balanced { moved, gap: assignment.balanced.gap / rows.n() as f64 }))
 }
 
-fn relabel(found: &mut Fit, labels: Vec<u32>) {
-    found.labels = labels;
-    found.report.cluster_sizes.fill(0);
-    found.labels.iter().for_each(|l| found.report.cluster_sizes[*l as usize] += 1);
+/// Agreement of the rows that belong to a cluster with their true labels, and how many outliers have one. Where all of them are outliers there is
+/// nothing to compare.
+fn score(truth: &[i64], found: &Fit) -> Result<(Option<Scores>, Option<usize>)> {
+    let labels = found.assigned();
+    let known = truth.iter().zip(&labels).filter(|(truth, _)| **truth >= 0);
+    let (outliers, others): (Vec<_>, Vec<_>) = known.partition(|(_, label)| **label < 0);
+    let metrics = if others.is_empty() { None } else { Some(scores(truth, &labels)?) };
+    Ok((metrics, found.outlier_scores.is_some().then_some(outliers.len())))
 }

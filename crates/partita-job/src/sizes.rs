@@ -100,6 +100,11 @@ impl SizeSpec {
     /// # Errors
     /// If the rows are not like those of the model, or cannot have such sizes.
     pub fn assign(&self, model: &Model, rows: &dyn Rows) -> Result<Option<Assignment>> {
+        if self.any() && model.outliers().is_some() {
+            let problem = "this model leaves outliers out of its clusters, and sizes count every row; \
+                           leave `balance`, `min_size` and `max_size` out, or fit a model without `outliers`";
+            return Err(JobError::refused(Field::Outliers, problem));
+        }
         let (n, k) = (rows.n(), model.k());
         let bounds = match (self.balance, self.limits(n)) {
             (Some(Balance::Exact), _) => Bounds::exact(&model.shares(), n)?,

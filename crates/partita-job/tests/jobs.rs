@@ -110,7 +110,7 @@ fn balanced_labels_are_those_of_a_balanced_prediction() {
     sizes.sort_unstable();
     assert_eq!(sizes, [33, 34, 34]);
     assert!(record.balance.unwrap().gap < 1e-9);
-    assert_eq!(predict(&record.model, &dataset, &exact, &Silent).unwrap(), record.labels);
+    assert_eq!(predict(&record.model, &dataset, &exact, &Silent).unwrap(), record.assigned());
 }
 
 #[test]

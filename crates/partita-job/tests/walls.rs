@@ -22,6 +22,7 @@ const CORE: [&str; 23] = [
     "neighbours",
     "mixture",
     "prepare",
+    "outliers",
     "pseudo",
     "objective",
     "linear",

@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::linear::{Dims, Fit, Init, Input, LiftKind, Loss, Model, Optimiser, Params, Prepare, Prior, fit};
+use crate::outliers::OutlierRule;
 use crate::report::{Observer, Silent};
 use crate::rows::Rows;
 
@@ -94,6 +95,8 @@ impl<'a> EntropyClustering<'a> {
         batch: usize => Some(batch);
         /// L-BFGS iterations on all rows after training.
         polish: usize => polish;
+        /// Which rows are outliers; by default every row belongs to a cluster.
+        outliers: OutlierRule => Some(outliers);
     }
 
     /// Rows are groups of features of these widths side by side, such as an image's and its text's; each is prepared on its own and

@@ -34,6 +34,7 @@
 //! | [`choose`] | choosing the number of clusters |
 //! | [`rivals`], [`compare`] | other clustering methods, and comparisons of all |
 //! | [`mixture`] | mixtures of Gaussians |
+//! | [`outliers`] | rows that belong to no cluster |
 //! | [`margin`] | margins of labellings and classifiers, and the way to the widest |
 //! | [`metrics`] | how good a clustering is |
 //! | [`simplex`] | distributions over clusters |
@@ -55,6 +56,7 @@ pub mod neighbours;
 #[doc(hidden)]
 pub mod numeric;
 pub mod objective;
+pub mod outliers;
 pub mod prepare;
 pub mod pseudo;
 pub mod report;

@@ -5,10 +5,12 @@
 use super::NetworkArgs;
 use super::ReadOptions;
 use super::values::{
-    BalanceArg, InitArg, LiftArg, OptimiserArg, PrepareArg, RefreshArg, dims, neighbours, positive, restarts,
+    BalanceArg, InitArg, LiftArg, OptimiserArg, PrepareArg, RefreshArg, dims, neighbours, outliers, positive,
+    restarts,
 };
 use clap::{Args, ValueHint};
 use partita::linear::{Dims, Loss, Neighbours};
+use partita::outliers::OutlierRule;
 use partita_job::SizeSpec;
 use std::path::PathBuf;
 
@@ -31,7 +33,7 @@ pub struct FitArgs {
     /// Write the model to this file
     #[arg(long, short, value_name = "MODEL.safetensors", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
-    /// Write each row's cluster to this file: .csv (with id and confidence) or .npy
+    /// Write each row's cluster to this file: .csv (with id, confidence and, with --outliers, its score) or .npy
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub labels_out: Option<PathBuf>,
     /// Write each row's probabilities to this file (.npy)
@@ -46,6 +48,9 @@ pub struct FitArgs {
     /// Expected cluster sizes: shares such as 0.5,0.3,0.2, a file of shares, equal, or auto to estimate them [default: equal; auto with a lift]
     #[arg(long, value_name = "P1,P2,..|FILE|equal|auto", allow_hyphen_values = true)]
     pub prior: Option<String>,
+    /// Leave rows that belong to no cluster out of all, with label -1: a share of the rows, or auto for those in unusually sparse places
+    #[arg(long, value_name = "SHARE|auto", value_parser = outliers, allow_hyphen_values = true)]
+    pub outliers: Option<OutlierRule>,
     /// Known labels of some rows; -1 or empty for the others
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub known: Option<PathBuf>,

@@ -2,6 +2,7 @@
 
 use clap::ValueEnum;
 use partita::linear::{Dims, Init, LiftKind, Neighbours, Prepare, Refresh};
+use partita::outliers::OutlierRule;
 use partita_job::{Balance, MOST_RESTARTS, OptimiserKind};
 use std::ops::RangeInclusive;
 
@@ -172,6 +173,11 @@ pub fn dims(text: &str) -> Result<Dims, String> {
         "full" => Ok(Dims::Full),
         _ => text.parse().map(Dims::Exactly).map_err(|_| "write auto, full or a number".to_owned()),
     }
+}
+
+/// auto, or a share of the rows.
+pub fn outliers(text: &str) -> Result<OutlierRule, String> {
+    text.parse().map_err(|_| "write auto, or a share of the rows above 0 and at most 0.5".to_owned())
 }
 
 /// A number of starts. All are in memory together, so a typing error could fill it.

@@ -27,7 +27,7 @@ pub fn run(args: &PredictArgs) -> Result<()> {
     let done = resources.on_threads(|| match &args.output {
         Some(_) => write_predictions(&model, &dataset, &sizes, (labels, proba), &terminal),
         None => {
-            let mut text = header(dataset.ids().is_some(), args.proba, model.k());
+            let mut text = header(dataset.ids().is_some(), args.proba, &model);
             predict_each(&model, &dataset, &sizes, &terminal, |block| {
                 lines(&mut text, block, dataset.ids(), args.proba);
                 outputs::print(&std::mem::take(&mut text))
@@ -40,22 +40,27 @@ pub fn run(args: &PredictArgs) -> Result<()> {
 }
 
 /// The first line of the CSV on standard output.
-fn header(named: bool, proba: bool, k: usize) -> String {
+fn header(named: bool, proba: bool, model: &AnyModel) -> String {
     let first = if named { "id" } else { "row" };
+    let scored = model.linear().is_some_and(|model| model.outliers().is_some());
     match proba {
-        true => (0..k).fold(first.to_owned(), |line, c| format!("{line},p{c}")) + "\n",
-        false => format!("{first},cluster,confidence\n"),
+        true => (0..model.k()).fold(first.to_owned(), |line, c| format!("{line},p{c}")) + "\n",
+        false => format!("{first},cluster,confidence{}\n", if scored { ",outlier_score" } else { "" }),
     }
 }
 
 /// The lines of a block.
 fn lines(text: &mut String, block: Block<'_>, ids: Option<&[String]>, proba: bool) {
+    let (assigned, scores) = (block.assigned(), block.outlier_scores());
     for (i, (p, &label)) in block.proba.chunks_exact(block.k).zip(block.labels).enumerate() {
         let row = block.start + i;
         *text += &ids.map_or_else(|| row.to_string(), |ids| csv_cell(&ids[row]));
         match proba {
             true => p.iter().for_each(|p| *text += &format!(",{p}")),
-            false => *text += &format!(",{label},{}", p[label as usize]),
+            false => *text += &format!(",{},{}", assigned[i], p[label as usize]),
+        }
+        if let Some(scores) = scores.filter(|_| !proba) {
+            *text += &format!(",{}", scores[i]);
         }
         text.push('\n');
     }

@@ -7,6 +7,7 @@ mod images;
 mod knowledge;
 mod lab;
 mod lifts;
+mod outliers;
 mod refusals;
 mod reproduce;
 mod results;

@@ -5,18 +5,25 @@ use crate::error::{DataError, Result};
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Write one line for every row: its id (or its number, from 0), its cluster and, if given, the confidence.
+/// Write one line for every row: its id (or its number, from 0), its cluster and, if given, the confidence and the outlier score.
 pub fn write_labels_csv(
     path: impl AsRef<Path>,
     ids: Option<&[String]>,
     clusters: &[i32],
     confidence: Option<&[f32]>,
+    outlier_scores: Option<&[f32]>,
 ) -> Result<()> {
     check_length("ids", ids.map(<[_]>::len), clusters.len())?;
     check_length("confidence", confidence.map(<[_]>::len), clusters.len())?;
+    check_length("outlier scores", outlier_scores.map(<[_]>::len), clusters.len())?;
+    let columns: Vec<(&str, &[f32])> = [("confidence", confidence), ("outlier_score", outlier_scores)]
+        .into_iter()
+        .filter_map(|(name, values)| Some((name, values?)))
+        .collect();
     let mut file = AtomicFile::create(path)?;
     let mut text = String::from(if ids.is_some() { "id,cluster" } else { "row,cluster" });
-    text.push_str(if confidence.is_some() { ",confidence\n" } else { "\n" });
+    columns.iter().for_each(|(name, _)| text.extend([",", name]));
+    text.push('\n');
     for (row, cluster) in clusters.iter().enumerate() {
         match ids {
             Some(ids) => text.push_str(&csv_cell(&ids[row])),
@@ -24,9 +31,9 @@ pub fn write_labels_csv(
         }
         text.push(',');
         push(&mut text, cluster);
-        if let Some(confidence) = confidence {
+        for (_, values) in &columns {
             text.push(',');
-            push(&mut text, confidence[row]);
+            push(&mut text, values[row]);
         }
         text.push('\n');
         if text.len() > 1 << 16 {

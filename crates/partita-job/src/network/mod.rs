@@ -134,12 +134,15 @@ fn record(found: DeepFit, proba: Vec<f32>) -> Record {
         decisiveness: mean_entropy(&proba, k),
         ailments,
         advice: advice.map(str::to_owned),
+        outliers: None,
         metrics: None,
+        unscored: None,
         balance: None,
         seconds: 0.0,
         threads: rayon::current_num_threads(),
         details: Details::Network(Box::new(NetworkDetails { epochs: found.epochs, params })),
         labels,
+        outlier_scores: None,
         proba: Some(proba),
         model: AnyModel::Network(Box::new(found.model)),
     }
@@ -175,7 +178,7 @@ pub(crate) fn predict(
     let proba = model.probabilities(&pixels, observer)?;
     let k = model.params.k;
     let (labels, _) = decide(&proba, k);
-    each(Block { start: 0, k, labels: &labels, proba: &proba })
+    each(Block { start: 0, k, labels: &labels, proba: &proba, outliers: None })
 }
 
 fn pictures<'a>(dataset: &'a Dataset<'_>) -> Result<&'a Pictures> {

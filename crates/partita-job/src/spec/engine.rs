@@ -48,7 +48,8 @@ impl FitSpec {
             Prior::Given(shares) => PriorSpec::Shares(shares.clone()),
             Prior::Estimated { .. } => PriorSpec::Auto,
         };
-        Self { seed: params.seed, restarts: params.restarts, prior, method, ..Self::new(params.k) }
+        let (seed, restarts, outliers) = (params.seed, params.restarts, params.outliers);
+        Self { seed, restarts, prior, outliers, method, ..Self::new(params.k) }
     }
 }
 
@@ -56,12 +57,15 @@ impl FitSpec {
 mod tests {
     use super::*;
     use crate::run::params;
+    use partita::outliers::OutlierRule;
 
     #[test]
     fn options_come_back_as_they_were() {
         let all = [
             Params::new(3),
             Params { solver: Solver::Exact, prior: Prior::unknown(4), ..Params::new(4) },
+            Params { outliers: Some(OutlierRule::Share(0.1)), ..Params::new(2) },
+            Params { outliers: Some(OutlierRule::Auto), ..Params::new(2) },
             Params { optimiser: Optimiser::Lbfgs, prior: Prior::Given(vec![0.7, 0.3]), ..Params::new(2) },
             Params {
                 optimiser: Optimiser::Sgd { momentum: 0.5 },

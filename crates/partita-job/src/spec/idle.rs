@@ -84,6 +84,7 @@ pub(super) fn refuse_for_network(spec: &FitSpec, network: &NetworkSpec, resource
         (Field::Balance, spec.sizes.balance.is_some()),
         (Field::MinSize, spec.sizes.min_size.is_some()),
         (Field::MaxSize, spec.sizes.max_size.is_some()),
+        (Field::Outliers, spec.outliers.is_some()),
         (Field::Polish, method.polish > 0),
         (Field::Gamma, method.gamma.is_some()),
         (Field::Restarts, spec.restarts != RESTARTS),

@@ -17,6 +17,7 @@ use crate::error::{JobError, Result};
 use crate::field::Field;
 use crate::resources::Resources;
 use crate::sizes::SizeSpec;
+use partita::outliers::OutlierRule;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -26,6 +27,10 @@ pub const VERSION: u32 = 1;
 pub const RESTARTS: usize = 8;
 /// Most starts of a fit. All are in memory together, so a typing error could fill it.
 pub const MOST_RESTARTS: usize = 10_000;
+
+/// Why there are no outliers beside sizes.
+const BESIDE_SIZES: &str =
+    "beside `balance`, `min_size` or `max_size`, which give every row to a cluster; leave one of them out";
 
 /// Everything that decides the result of a fit. Every field has a default, so that `{}` is a specification; only the number of
 /// clusters must be given before it can run.
@@ -56,6 +61,8 @@ pub struct FitSpec {
     pub prior: PriorSpec,
     /// Sizes that are guaranteed.
     pub sizes: SizeSpec,
+    /// Which rows belong to no cluster: `"auto"`, or a share of the rows; without it every row belongs to one.
+    pub outliers: Option<OutlierRule>,
     /// A file of labels that are known for some rows, −1 or empty for the others.
     pub known: Option<PathBuf>,
     /// A file with the weight of each row.
@@ -81,6 +88,7 @@ impl Default for FitSpec {
             restarts: RESTARTS,
             prior: PriorSpec::default(),
             sizes: SizeSpec::default(),
+            outliers: None,
             known: None,
             weights: None,
             truth: None,
@@ -156,9 +164,25 @@ impl FitSpec {
             });
         }
         self.sizes.check()?;
+        self.check_outliers()?;
         match &self.network {
             Some(network) => idle::refuse_for_network(self, network, resources),
             None => idle::refuse_for_linear(self, resources),
+        }
+    }
+
+    /// Refuse a share of outliers that is none, and outliers beside sizes that count all rows.
+    fn check_outliers(&self) -> Result<()> {
+        let Some(rule) = self.outliers else { return Ok(()) };
+        if rule.check().is_err() {
+            let problem =
+                "is no share of outliers; write auto, or a share of the rows above 0 and at most 0.5";
+            let (field, value) = (Field::Outliers, rule.to_string());
+            return Err(JobError::Value { field, value, problem: problem.to_owned() });
+        }
+        match self.sizes.any() {
+            true => Err(JobError::Idle { field: Field::Outliers, why: BESIDE_SIZES }),
+            false => Ok(()),
         }
     }
 }

@@ -15,6 +15,7 @@ fn full() -> FitSpec {
         restarts: 3,
         prior: PriorSpec::Shares(vec![0.1, 0.9]),
         sizes: SizeSpec { min_size: Some(0.14), max_size: Some(1000.0), ..SizeSpec::default() },
+        outliers: Some(OutlierRule::Share(0.1)),
         known: Some("known.csv".into()),
         weights: Some("w.npy".into()),
         truth: Some("truth.npy".into()),
@@ -146,6 +147,10 @@ fn fields_that_would_be_ignored_are_refused() {
     assert_eq!(refused(|s| (taught(s), s.method.exact_labels = true).1), Some(Field::Neighbours));
     let hinge = |s: &mut FitSpec| s.method.loss = Loss::Hinge;
     assert_eq!(refused(|s| (hinge(s), s.method.lambda = Some(1.0)).1), Some(Field::Lambda));
+    let outliers = |s: &mut FitSpec| s.outliers = Some(OutlierRule::Auto);
+    assert_eq!(refused(outliers), None);
+    assert_eq!(refused(|s| (outliers(s), s.sizes.min_size = Some(3.0)).1), Some(Field::Outliers));
+    assert_eq!(refused(|s| s.outliers = Some(OutlierRule::Share(0.6))), Some(Field::Outliers));
 }
 
 #[cfg(not(feature = "deep"))]

@@ -15,7 +15,8 @@ use super::trainer::{Trainer, sample};
 use super::trial::{Crowd, Trial};
 use crate::error::{Error, Result};
 use crate::metrics;
-use crate::prepare::{Lift, MANY_CLUSTERS, Prepared};
+use crate::outliers::Outliers;
+use crate::prepare::{Lift, MANY_CLUSTERS, Preparation, Prepared};
 use crate::report::{Progress, StopReason};
 use crate::simplex::uniform;
 use serde::{Deserialize, Serialize};
@@ -244,12 +245,19 @@ impl<'a> Fitting<'a> {
     /// # Errors
     /// If the prior is still being estimated, if training left the range of numbers, or if the rows cannot be read.
     pub fn finish(self) -> Result<Fit> {
+        let (input, rule) = (self.source.input(), self.plan.params.outliers);
+        let (base, seed) = (self.base(), self.plan.params.seed);
         let mut labels = Vec::with_capacity(self.source.n());
-        let (model, report) = self.finish_each(|block| {
+        let (mut model, report) = self.clusters(|block| {
             labels.extend_from_slice(&block.labels);
             Ok(())
         })?;
-        Ok(Fit { model, labels, report })
+        let Some(rule) = rule else { return Ok(Fit { model, labels, outlier_scores: None, report }) };
+        let (outliers, scores) = Outliers::fit(input.rows, base, (&labels, model.k()), rule, seed)?;
+        model.outliers = Some(outliers);
+        let mut found = Fit { model, labels: Vec::new(), outlier_scores: None, report };
+        found.relabel(labels, Some(scores));
+        Ok(found)
     }
 
     /// [`Fitting::finish`] for rows whose labels need not be held: `sink` gets them block after block, with probabilities.
@@ -257,6 +265,22 @@ impl<'a> Fitting<'a> {
     /// # Errors
     /// As [`Fitting::finish`], and those of `sink`.
     pub fn finish_each(self, mut sink: impl FnMut(&Predictions) -> Result<()>) -> Result<(Model, Report)> {
+        if self.plan.params.outliers.is_none() {
+            return self.clusters(sink);
+        }
+        let rows = self.source.input().rows;
+        let found = self.finish()?;
+        found.model.predict_each(rows, |block| sink(block))?;
+        Ok((found.model, found.report))
+    }
+
+    /// What is done to raw rows before a lift, or at all.
+    fn base(&self) -> &'a Preparation {
+        self.source.lift().map_or_else(|| self.source.preparation(), Lift::base)
+    }
+
+    /// The end of a fit without outliers.
+    fn clusters(self, mut sink: impl FnMut(&Predictions) -> Result<()>) -> Result<(Model, Report)> {
         if self.state.is_estimating() {
             return Err(Error::Interrupted);
         }
@@ -286,6 +310,7 @@ impl<'a> Fitting<'a> {
             bias,
             average: preparation.mean.clone(),
             prior: self.plan.checked.prior.iter().map(|&u| u as f32).collect(),
+            outliers: None,
         }
     }
 
@@ -314,6 +339,7 @@ impl<'a> Fitting<'a> {
             fairness: chosen.fairness,
             margin: f64::from(margins[0]),
             median_margin: f64::from(margins[margins.len() / 2]),
+            outliers: None,
             cluster_sizes: vec![0; params.k],
             restarts: restarts.collect(),
             agreement,

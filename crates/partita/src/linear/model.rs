@@ -3,6 +3,7 @@
 use crate::balance::{self, Assignment, Bounds};
 use crate::error::{Error, Result};
 use crate::numeric::product;
+use crate::outliers::{Judge, Outliers};
 use crate::prepare::{FeatureView, Lift, Lifted, Projector, apply_views, centre_block};
 use crate::rows::{Rows, check_finite, check_width};
 use crate::simplex::largest;
@@ -31,6 +32,9 @@ pub struct Model {
     pub(super) average: Vec<f32>,
     /// The prior over the sizes of clusters, `[k]`.
     pub(super) prior: Vec<f32>,
+    /// What tells outliers from other rows, if they were asked for.
+    #[serde(default)]
+    pub(super) outliers: Option<Outliers>,
 }
 
 /// Space for one block of rows, used again for the next.
@@ -47,6 +51,8 @@ struct Scorer<'a> {
     rows: &'a dyn Rows,
     /// For sparse rows, which are not filled.
     projector: Option<Projector<'a>>,
+    /// If outliers are looked for.
+    judge: Option<Judge<'a>>,
 }
 
 impl<'a> Scorer<'a> {
@@ -58,7 +64,21 @@ impl<'a> Scorer<'a> {
             }
             _ => None,
         };
-        Ok(Self { model, rows, projector })
+        Ok(Self { model, rows, projector, judge: None })
+    }
+
+    /// The same with outliers, if the model knows them.
+    fn judging(model: &'a Model, rows: &'a dyn Rows) -> Result<Self> {
+        let judge = model.outliers.as_ref().map(|outliers| outliers.judge(rows));
+        Ok(Self { judge, ..Self::new(model, rows)? })
+    }
+
+    /// How far the rows from `start` on, in these clusters, are from belonging there.
+    fn outlier_scores(&self, start: usize, labels: &[u32]) -> Result<Option<Vec<f32>>> {
+        let (Some(judge), Some(outliers)) = (&self.judge, &self.model.outliers) else { return Ok(None) };
+        let mut scales = vec![0.0; labels.len()];
+        judge.scales(start, &mut scales)?;
+        Ok(Some(outliers.scores(&scales, labels)))
     }
 
     /// Logits of the block of raw rows from `start` on.
@@ -95,6 +115,8 @@ pub struct Predictions {
     pub proba: Vec<f32>,
     /// The most probable cluster of each row (the first of equals).
     pub labels: Vec<u32>,
+    /// How sparse the place of each row is beside its cluster, if the model knows outliers; see [`crate::outliers`].
+    pub outlier_scores: Option<Vec<f32>>,
 }
 
 /// What one feature adds to the decision for a row.
@@ -134,7 +156,7 @@ impl Model {
         average: Vec<f32>,
         prior: Vec<f32>,
     ) -> Result<Self> {
-        let model = Self { lift: None, views, weight, bias, average, prior };
+        let model = Self { lift: None, views, weight, bias, average, prior, outliers: None };
         let (k, m) = (model.k(), model.width());
         if k == 0 || m == 0 {
             return Err(Error::Empty { rows: k, columns: m });
@@ -177,6 +199,30 @@ impl Model {
     /// The feature map of raw rows, if there is one.
     pub fn lift(&self) -> Option<&Lift> {
         self.lift.as_ref()
+    }
+
+    /// The same model with what tells outliers from other rows.
+    ///
+    /// # Errors
+    /// If it is for other rows or clusters, or if its parts do not fit together.
+    pub fn with_outliers(self, outliers: Outliers) -> Result<Self> {
+        let widths: Vec<usize> = outliers.base.views.iter().map(|view| view.width).collect();
+        if widths != self.widths() || !outliers.is_sound(self.k()) {
+            return Err(Error::Parameter {
+                name: "the outliers of the model",
+                value: format!(
+                    "those of {} clusters of files of {widths:?} features",
+                    outliers.typical.len()
+                ),
+                must: "of finite numbers, for the rows and the clusters of the model",
+            });
+        }
+        Ok(Self { outliers: Some(outliers), ..self })
+    }
+
+    /// What tells outliers from other rows, if they were asked for.
+    pub fn outliers(&self) -> Option<&Outliers> {
+        self.outliers.as_ref()
     }
 
     /// `count` rows from `start` on, lifted if there is a lift.
@@ -278,24 +324,25 @@ impl Model {
     fn predict_block(&self, scorer: &Scorer<'_>, start: usize, buffers: &mut Buffers) -> Result<Predictions> {
         let mut proba = scorer.logits(start, buffers)?;
         product::softmax_rows(&mut proba, self.k());
-        let labels = proba.chunks_exact(self.k()).map(|p| largest(p) as u32).collect();
-        Ok(Predictions { start, proba, labels })
+        let labels: Vec<u32> = proba.chunks_exact(self.k()).map(|p| largest(p) as u32).collect();
+        let outlier_scores = scorer.outlier_scores(start, &labels)?;
+        Ok(Predictions { start, proba, labels, outlier_scores })
     }
 
     /// Predict all rows, block after block in order, on all threads; `sink` gets each block.
-    pub fn predict_each(
-        &self,
-        rows: &dyn Rows,
-        mut sink: impl FnMut(&Predictions) -> Result<()>,
-    ) -> Result<()> {
-        let scorer = Scorer::new(self, rows)?;
+    pub fn predict_each(&self, rows: &dyn Rows, sink: impl FnMut(&Predictions) -> Result<()>) -> Result<()> {
+        self.each(&Scorer::judging(self, rows)?, sink)
+    }
+
+    fn each(&self, scorer: &Scorer<'_>, mut sink: impl FnMut(&Predictions) -> Result<()>) -> Result<()> {
+        let rows = scorer.rows;
         let blocks = rows.n().div_ceil(BLOCK);
         let group = 16 * rayon::current_num_threads();
         for first in (0..blocks).step_by(group) {
             let done: Vec<Predictions> = (first..blocks.min(first + group))
                 .into_par_iter()
                 .map_init(Buffers::default, |buffers, block| {
-                    self.predict_block(&scorer, block * BLOCK, buffers)
+                    self.predict_block(scorer, block * BLOCK, buffers)
                 })
                 .collect::<Result<_>>()?;
             for predictions in &done {
@@ -306,14 +353,56 @@ impl Model {
         Ok(())
     }
 
-    /// The most probable cluster of each row.
+    /// The most probable cluster of each row, outliers included.
     pub fn predict(&self, rows: &dyn Rows) -> Result<Vec<u32>> {
         let mut labels = Vec::with_capacity(rows.n());
-        self.predict_each(rows, |block| {
+        self.each(&Scorer::new(self, rows)?, |block| {
             labels.extend_from_slice(&block.labels);
             Ok(())
         })?;
         Ok(labels)
+    }
+
+    /// The most probable cluster of each row, −1 for outliers if the model knows them.
+    ///
+    /// # Errors
+    /// If the rows are not like those of the model, or cannot be read.
+    pub fn assign(&self, rows: &dyn Rows) -> Result<Vec<i32>> {
+        let (labels, scores) = self.judged(rows)?;
+        Ok(match (&self.outliers, scores) {
+            (Some(outliers), Some(scores)) => outliers.mark(&labels, &scores),
+            _ => labels.into_iter().map(|label| label as i32).collect(),
+        })
+    }
+
+    /// How sparse the place of each row is beside its cluster: 0 for usual rows, near 1 far from everything. None if the model does not
+    /// know outliers.
+    ///
+    /// ```
+    /// use ndarray::{Array2, array};
+    /// use partita::{EntropyClustering, outliers::OutlierRule};
+    /// let x = Array2::from_shape_fn((200, 2), |(i, j)| if j == 0 { (i % 2 * 30 + i / 2 % 10) as f32 } else { (i / 20) as f32 });
+    /// let model = EntropyClustering::new(2).outliers(OutlierRule::Share(0.05)).fit(&x)?.model;
+    /// let scores = model.outlier_scores(&array![[4.5f32, 4.5], [500.0, 500.0]])?.expect("outliers were asked for");
+    /// assert!(scores[0] < 0.3 && scores[1] > 0.98);
+    /// # Ok::<(), partita::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the rows are not like those of the model, or cannot be read.
+    pub fn outlier_scores(&self, rows: &dyn Rows) -> Result<Option<Vec<f32>>> {
+        Ok(self.judged(rows)?.1)
+    }
+
+    /// The most probable cluster of each row, and its score.
+    pub(super) fn judged(&self, rows: &dyn Rows) -> Result<(Vec<u32>, Option<Vec<f32>>)> {
+        let (mut labels, mut scores) = (Vec::with_capacity(rows.n()), Vec::new());
+        self.predict_each(rows, |block| {
+            labels.extend_from_slice(&block.labels);
+            scores.extend(block.outlier_scores.iter().flatten());
+            Ok(())
+        })?;
+        Ok((labels, self.outliers.as_ref().map(|_| scores)))
     }
 
     /// The likeliest labels whose sizes are within bounds: Σ ln σ is as large as it can be. Holds ln σ of all rows in memory.
@@ -331,7 +420,7 @@ impl Model {
     /// Probabilities of all clusters for each row, `[n, k]`.
     pub fn predict_proba(&self, rows: &dyn Rows) -> Result<Array2<f32>> {
         let mut proba = Vec::with_capacity(rows.n() * self.k());
-        self.predict_each(rows, |block| {
+        self.each(&Scorer::new(self, rows)?, |block| {
             proba.extend_from_slice(&block.proba);
             Ok(())
         })?;
@@ -475,6 +564,7 @@ mod tests {
             bias: vec![0.2, -0.1, 0.4],
             average: vec![0.1, 0.2, -0.1, 0.0],
             prior: vec![0.5, 0.25, 0.25],
+            outliers: None,
         }
     }
 

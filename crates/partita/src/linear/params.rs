@@ -3,6 +3,7 @@
 use super::loss::{EM_ITERATIONS, Loss, Solver};
 use crate::error::{Error, Result, require};
 use crate::numeric::optimise::Optimiser;
+use crate::outliers::OutlierRule;
 use crate::prepare::{Dims, LiftKind, MANY_CLUSTERS as MANY, Neighbours, Prepare, Recipe};
 use crate::simplex::{check_prior, uniform};
 use serde::{Deserialize, Serialize};
@@ -120,6 +121,9 @@ pub struct Params {
     pub learning_rate: Option<f64>,
     /// L-BFGS iterations on all rows after training; 0 for none.
     pub polish: usize,
+    /// Which rows are outliers; by default every row belongs to a cluster.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outliers: Option<OutlierRule>,
 }
 
 impl Params {
@@ -145,6 +149,7 @@ impl Params {
             optimiser: Optimiser::default(),
             learning_rate: None,
             polish: 0,
+            outliers: None,
         }
     }
 
@@ -193,6 +198,7 @@ impl Params {
                 must: "batch for a loss without pseudo-labels",
             });
         }
+        self.outliers.map_or(Ok(()), OutlierRule::check)?;
         let lambda = self.lambda.unwrap_or(self.loss.default_lambda());
         require("lambda", lambda, lambda.is_finite() && lambda >= 0.0, "a finite number, 0 or more")?;
         let weak = self.loss == Loss::Weak;
@@ -334,6 +340,7 @@ mod tests {
                 "largest share of a cluster = 0.2",
             ),
             (Params { refresh: Refresh::Epoch, loss: Loss::MutualInformation, ..base() }, "refresh = epoch"),
+            (Params { outliers: Some(OutlierRule::Share(0.6)), ..base() }, "outliers = 0.6"),
             (Params::new(200), "200 clusters"),
         ] {
             let message = params.check(100).unwrap_err().to_string();

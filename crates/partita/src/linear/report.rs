@@ -2,6 +2,7 @@
 
 use super::params::Params;
 use super::score::Ailment;
+use crate::outliers::OutlierNote;
 use crate::prepare::{LiftNote, PrepareNote};
 use crate::report::StopReason;
 use serde::{Deserialize, Serialize};
@@ -34,7 +35,10 @@ pub struct Report {
     pub margin: f64,
     /// Median of that lead.
     pub median_margin: f64,
-    /// Rows in each cluster.
+    /// Rows that belong to no cluster, if outliers were asked for.
+    #[serde(default)]
+    pub outliers: Option<OutlierNote>,
+    /// Rows in each cluster, outliers not counted.
     pub cluster_sizes: Vec<usize>,
     /// Loss of each restart.
     pub restarts: Vec<Restart>,

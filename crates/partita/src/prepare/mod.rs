@@ -13,7 +13,7 @@ mod view;
 
 pub use choice::{MANY_FEATURES, Prepare, PrepareNote, PrepareWhy};
 pub use lift::{GraphLift, Landmarks, Lift, LiftKind, LiftNote, Lifted, QuadraticLift, RbfLift, modes};
-pub use preparation::Preparation;
+pub use preparation::{Preparation, Reader};
 pub use prepared::{MANY_CLUSTERS, Neighbours, Preparations, Prepared, Recipe, Sight};
 pub use reduce::{Dims, Reduction, WIDE};
 pub use sparse::Projector;

@@ -7,7 +7,7 @@
 
 use super::choice::{Inner, Prepare, PrepareNote};
 use super::reduce::{Dense, Dims, Reduction};
-use super::sparse::SparseLines;
+use super::sparse::{Projector, SparseLines};
 use super::survey::{moments, survey, variance};
 use super::view::{FeatureView, apply_views};
 use crate::error::{Error, Result};
@@ -154,21 +154,31 @@ impl Preparation {
             && numbers.flatten().all(|v| v.is_finite())
     }
 
+    /// The rows of `data` as this preparation shows them.
+    ///
+    /// ```
+    /// use ndarray::array;
+    /// use partita::{linear::Prepare, prepare::Preparation, report::Silent};
+    /// let rows = array![[1.0f32, 0.0], [3.0, 4.0]];
+    /// let centred = Preparation::fit(&rows, &[2], Prepare::Centre, &Silent)?;
+    /// let mut out = vec![0.0; 4];
+    /// centred.reader(&rows).read(0, &mut out)?;
+    /// assert_eq!((out[0], out[1]), (-out[2], -out[3]));
+    /// # Ok::<(), partita::Error>(())
+    /// ```
+    pub fn reader<'a>(&'a self, data: &'a dyn Rows) -> Reader<'a> {
+        let projector = match (self.sparse(data), &self.reduction) {
+            (Some(rows), Some(reduction)) => Some(rows.projector(reduction.matrix())),
+            _ => None,
+        };
+        Reader { preparation: self, data, projector }
+    }
+
     /// All rows of `data`, prepared.
     pub fn load(&self, data: &dyn Rows) -> Result<Vec<f32>> {
-        let (m, d) = (self.m(), self.d());
-        let mut all = vec![0.0; data.n() * d];
-        if let (Some(rows), Some(reduction)) = (self.sparse(data), &self.reduction) {
-            let projector = rows.projector(reduction.matrix());
-            all.par_chunks_mut(d).enumerate().for_each(|(i, out)| projector.apply(i, out));
-            return Ok(all);
-        }
-        all.par_chunks_mut(PIECE * d).enumerate().try_for_each_init(Vec::new, |raw, (i, out)| {
-            raw.resize(out.len() / d * m, 0.0);
-            data.read(i * PIECE, raw)?;
-            self.apply(raw, out);
-            Ok::<_, Error>(())
-        })?;
+        let d = self.d();
+        let (mut all, reader) = (vec![0.0; data.n() * d], self.reader(data));
+        all.par_chunks_mut(PIECE * d).enumerate().try_for_each(|(i, out)| reader.read(i * PIECE, out))?;
         data.release();
         Ok(all)
     }
@@ -230,6 +240,49 @@ impl Preparation {
             .flat_map(|w| w.iter().zip(&self.scale).map(|(w, &s)| if s > 0.0 { w / s } else { 0.0 }))
             .collect();
         (self.reduction.as_ref().map_or_else(|| unfolded.clone(), |r| r.unfold(&unfolded)), bias)
+    }
+}
+
+/// Rows that are prepared as they are read. Sparse rows are not filled if they are reduced.
+pub struct Reader<'a> {
+    preparation: &'a Preparation,
+    data: &'a dyn Rows,
+    projector: Option<Projector<'a>>,
+}
+
+impl Reader<'_> {
+    /// The prepared rows from `start` on, as many as `out` `[n, d]` takes.
+    ///
+    /// # Errors
+    /// If the rows cannot be read.
+    pub fn read(&self, start: usize, out: &mut [f32]) -> Result<()> {
+        let d = self.preparation.d();
+        if let Some(projector) = &self.projector {
+            out.chunks_exact_mut(d).enumerate().for_each(|(i, out)| projector.apply(start + i, out));
+            return Ok(());
+        }
+        let mut raw = vec![0.0; out.len() / d * self.preparation.m()];
+        self.data.read(start, &mut raw)?;
+        self.preparation.apply(&mut raw, out);
+        Ok(())
+    }
+
+    /// The prepared rows at these indices, into `out` `[rows, d]`.
+    ///
+    /// # Errors
+    /// If the rows cannot be read.
+    pub fn gather(&self, rows: &[usize], out: &mut [f32]) -> Result<()> {
+        let d = self.preparation.d();
+        if let Some(projector) = &self.projector {
+            rows.iter().zip(out.chunks_exact_mut(d)).for_each(|(&row, out)| projector.apply(row, out));
+            return Ok(());
+        }
+        for (rows, out) in rows.chunks(PIECE).zip(out.chunks_mut(PIECE * d)) {
+            let mut raw = vec![0.0; rows.len() * self.preparation.m()];
+            self.data.gather(rows, &mut raw)?;
+            self.preparation.apply(&mut raw, out);
+        }
+        Ok(())
     }
 }
 

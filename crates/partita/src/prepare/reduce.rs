@@ -4,7 +4,7 @@
 //! into W. It pays twice: training runs on at most [`WIDE`] numbers a row instead of thousands, and dividing
 //! component j by eig_j^p, with a small p, evens out directions that otherwise learn at very different speeds.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::numeric::{product, vector};
 use crate::rng::{Stream, stream};
 use faer::linalg::solvers::{Qr, SelfAdjointEigen};
@@ -62,6 +62,11 @@ impl Reduction {
         self.matrix.chunks_exact(self.m).map(|row| vector::sum_squares(row).sqrt()).collect()
     }
 
+    /// Features that it takes.
+    pub fn m(&self) -> usize {
+        self.m
+    }
+
     /// Reduce rows `[n, m]` into `out` `[n, d]`.
     pub fn apply(&self, rows: &[f32], out: &mut [f32]) {
         product::product(rows, &self.matrix, self.m, out);
@@ -91,8 +96,20 @@ impl Reduction {
         weight.chunks_exact(self.m).flat_map(unfold_row).collect()
     }
 
+    /// One with these directions `[d, m]` of `m` features.
+    ///
+    /// # Errors
+    /// If there are none, or a part of one.
+    pub fn from_matrix(matrix: Vec<f32>, m: usize) -> Result<Self> {
+        let d = matrix.len() / m.max(1);
+        if d == 0 || d * m != matrix.len() {
+            return Err(Error::Length { what: "a reduction", found: matrix.len(), expected: d.max(1) * m });
+        }
+        Ok(Self { matrix, d, m })
+    }
+
     /// The directions, `[d, m]`.
-    pub(super) fn matrix(&self) -> &[f32] {
+    pub fn matrix(&self) -> &[f32] {
         &self.matrix
     }
 

@@ -25,11 +25,9 @@ impl Landmarks {
     /// Different rows, prepared: `count` at most.
     pub fn sample(data: &dyn Rows, base: &Preparation, count: usize, seed: u64) -> Result<Self> {
         let rows = draw(data.n(), count, seed, 4);
-        let (m, d) = (base.m(), base.d());
-        let mut raw = vec![0.0; rows.len() * m];
-        data.gather(&rows, &mut raw)?;
+        let d = base.d();
         let mut prepared = vec![0.0; rows.len() * d];
-        base.apply(&mut raw, &mut prepared);
+        base.reader(data).gather(&rows, &mut prepared)?;
         let mut seen = HashSet::new();
         let different: Vec<f32> =
             prepared.chunks_exact(d).filter(|row| seen.insert(bits(row))).flatten().copied().collect();

@@ -1,5 +1,7 @@
 //! Models on disk: a safetensors file that holds the model and everything needed to fit it again.
 
+mod outliers;
+
 use crate::error::{DataError, Result};
 use crate::safetensors_io::{Tensor, TensorFile, Values};
 use crate::versions::Origin;
@@ -15,6 +17,8 @@ use std::path::Path;
 const FORMAT: &str = "partita-linear-1";
 /// The same for models with a lift.
 const LIFTED: &str = "partita-linear-2";
+/// The same for models that know outliers.
+const WITH_OUTLIERS: &str = "partita-linear-3";
 
 /// Gives the tensor of a name, which must have this shape.
 type Take<'a> = dyn FnMut(&str, &[usize]) -> Result<Vec<f32>> + 'a;
@@ -87,11 +91,20 @@ impl ModelFile {
             tensor(&format!("centre.{i}"), vec![view.width], &view.centre);
         }
         let lift = model.lift().map(|lift| write_lift(lift, &mut tensor));
+        let outliers = model.outliers().map(|found| outliers::write(found, &mut tensor));
         let records: Vec<ViewRecord> = model.views().iter().map(ViewRecord::of).collect();
         let mut text = |key: &str, value: String| file.metadata.insert(key.to_owned(), value);
-        text("format", if lift.is_some() { LIFTED } else { FORMAT }.to_owned());
+        let format = match (&lift, &outliers) {
+            (_, Some(_)) => WITH_OUTLIERS,
+            (Some(_), None) => LIFTED,
+            (None, None) => FORMAT,
+        };
+        text("format", format.to_owned());
         if let Some(lift) = &lift {
             text("lift", json(path.as_ref(), lift)?);
+        }
+        if let Some(outliers) = &outliers {
+            text("outliers", json(path.as_ref(), outliers)?);
         }
         text("version", self.version.clone());
         text("views", json(path.as_ref(), &records)?);
@@ -115,8 +128,12 @@ impl ModelFile {
         let views = views(text("views")?, &origin)?;
         let stored = origin.options(text("params")?)?;
         let params = stored.fill(&Params::new(stored.need("k")?))?;
-        let lift = metadata.get("lift").map(|text| lift_record(text, &origin)).transpose()?;
-        let model = model(tensors, views, lift, params.k, &origin)?;
+        let parts = Parts {
+            views,
+            lift: metadata.get("lift").map(|text| lift_record(text, &origin)).transpose()?,
+            outliers: metadata.get("outliers").map(|text| outliers::record(text, &origin)).transpose()?,
+        };
+        let model = model(tensors, parts, params.k, &origin)?;
         Ok(Self { model, params, version })
     }
 }
@@ -172,8 +189,8 @@ fn check_format(found: Option<&str>, origin: &Origin<'_>) -> Result<()> {
             let advice = "end the run with `partita fit --resume`, and use its model";
             Err(other("the checkpoint of a run", advice))
         }
-        Some(FORMAT) => Ok(()),
-        Some(format) => origin.check_format(format, LIFTED),
+        Some(FORMAT | LIFTED) => Ok(()),
+        Some(format) => origin.check_format(format, WITH_OUTLIERS),
         None => Err(origin.corrupt("it has no `format` entry; was it written by `partita fit`?".to_owned())),
     }
 }
@@ -210,14 +227,16 @@ fn read_views(records: Vec<ViewRecord>, prefix: &str, take: &mut Take<'_>) -> Re
     Ok(views)
 }
 
-/// The model of `k` clusters from its tensors.
-fn model(
-    mut tensors: Tensors,
-    records: Vec<ViewRecord>,
+/// The parts of a model that are not tensors.
+struct Parts {
+    views: Vec<ViewRecord>,
     lift: Option<LiftRecord>,
-    k: usize,
-    origin: &Origin<'_>,
-) -> Result<Model> {
+    outliers: Option<outliers::OutlierRecord>,
+}
+
+/// The model of `k` clusters from its tensors.
+fn model(mut tensors: Tensors, parts: Parts, k: usize, origin: &Origin<'_>) -> Result<Model> {
+    let Parts { views: records, lift, outliers } = parts;
     let mut take =
         |name: &str, shape: &[usize]| match tensors.remove(name) {
             Some(Tensor { shape: found, values: Values::F32(values) }) if found == shape => Ok(values),
@@ -235,12 +254,19 @@ fn model(
         return Err(origin.corrupt(format!("a model cannot have {k} clusters and {m} features")));
     }
     let plain = Model::new(views, weight, bias, average, prior).map_err(|e| origin.corrupt(e.to_string()))?;
-    let Some(record) = lift else { return Ok(plain) };
-    let lift = read_lift(record, m, &mut take).map_err(|e| match e {
-        ReadLift::File(e) => e,
-        ReadLift::Parts(e) => origin.corrupt(e.to_string()),
-    })?;
-    plain.lifted(lift).map_err(|e| origin.corrupt(e.to_string()))
+    let model = match lift {
+        Some(record) => {
+            let lift = read_lift(record, m, &mut take).map_err(|e| match e {
+                ReadLift::File(e) => e,
+                ReadLift::Parts(e) => origin.corrupt(e.to_string()),
+            })?;
+            plain.lifted(lift).map_err(|e| origin.corrupt(e.to_string()))?
+        }
+        None => plain,
+    };
+    let Some(record) = outliers else { return Ok(model) };
+    let found = outliers::read(record, k, &mut take, origin)?;
+    model.with_outliers(found).map_err(|e| origin.corrupt(e.to_string()))
 }
 
 /// Why a lift cannot be read: a tensor, or what they amount to.
@@ -303,6 +329,7 @@ fn json(path: &Path, value: &impl Serialize) -> Result<String> {
 mod tests {
     use super::*;
     use partita::linear::{Input, LiftKind, Loss, Prepare, Prior, fit};
+    use partita::outliers::OutlierRule;
     use partita::report::Silent;
     use partita::rows::Rows;
     use std::path::PathBuf;
@@ -395,6 +422,76 @@ mod tests {
         }
     }
 
+    /// A model that knows outliers, written to `path`.
+    fn with_outliers(lift: LiftKind, path: &Path) {
+        let (values, _) = crate::digits();
+        let digits = crate::Features::from_vec(values[..300 * 64].to_vec(), 64).unwrap();
+        let outliers = Some(OutlierRule::Share(0.1));
+        let params = Params { restarts: 1, epochs: Some(1), lift, outliers, ..Params::new(3) };
+        let input = Input { widths: vec![30, 34], ..Input::new(&digits) };
+        let found = fit(&input, &params, &Silent).unwrap();
+        let assigned = found.assigned();
+        assert_eq!(assigned.iter().filter(|label| **label < 0).count(), 30);
+        let file = ModelFile::new(found.model, params);
+        file.write(path).unwrap();
+        let back = ModelFile::read(path).unwrap();
+        assert!(back == file && back.model.outliers().is_some());
+        assert_eq!(back.model.assign(&digits).unwrap(), assigned);
+    }
+
+    #[test]
+    fn outliers_come_back_as_they_were_and_broken_ones_are_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("model.safetensors");
+        with_outliers(LiftKind::Graph, &path);
+        with_outliers(LiftKind::None, &path);
+        let format = TensorFile::read(&path).unwrap().metadata["format"].clone();
+        assert_eq!(format, WITH_OUTLIERS);
+        let set = |tensor: &'static str, value: f32| {
+            move |file: &mut TensorFile| match file.tensors.get_mut(tensor) {
+                Some(Tensor { values: Values::F32(values), .. }) => values[0] = value,
+                _ => panic!("{tensor}"),
+            }
+        };
+        let text = |old: &'static str, new: &'static str| {
+            move |file: &mut TensorFile| {
+                let changed = file.metadata["outliers"].replacen(old, new, 1);
+                assert_ne!(changed, file.metadata["outliers"]);
+                file.metadata.insert("outliers".to_owned(), changed);
+            }
+        };
+        type Change = Box<dyn Fn(&mut TensorFile)>;
+        let changes: [(&str, Change); 8] = [
+            ("`outliers.typical` is missing", Box::new(|file| drop(file.tensors.remove("outliers.typical")))),
+            ("the outliers of the model", Box::new(set("outliers.typical", -1.0))),
+            ("the outliers of the model", Box::new(set("outliers.landmarks", f32::NAN))),
+            ("the outliers of the model", Box::new(set("outliers.reduction", f32::INFINITY))),
+            ("the outliers of the model", Box::new(text("\"threshold\":0.", "\"threshold\":7."))),
+            ("`outliers.landmarks` has shape", Box::new(text("\"landmarks\":300", "\"landmarks\":299"))),
+            ("`outliers.reduction` has shape", Box::new(text("\"dims\":64", "\"dims\":0"))),
+            ("outliers with other parts", Box::new(text("landmarks", "friends"))),
+        ];
+        for (what, change) in changes {
+            let mut broken = TensorFile::read(&path).unwrap();
+            change(&mut broken);
+            let other = directory.path().join("broken.safetensors");
+            broken.write(&other).unwrap();
+            let message = ModelFile::read(&other).unwrap_err().to_string();
+            assert!(message.contains(what) && message.contains("broken.safetensors"), "{what}: {message}");
+        }
+    }
+
+    #[test]
+    fn a_model_without_outliers_is_written_as_before() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("model.safetensors");
+        ModelFile::read(golden("model-1.safetensors")).unwrap().write(&path).unwrap();
+        let TensorFile { tensors, metadata } = TensorFile::read(&path).unwrap();
+        assert_eq!(metadata["format"], FORMAT);
+        assert!(!metadata["params"].contains("outliers") && !metadata.contains_key("outliers"));
+        assert!(tensors.keys().all(|name| !name.contains("outliers")));
+    }
+
     #[test]
     fn a_file_that_is_no_model_is_refused_by_name() {
         let directory = tempfile::tempdir().unwrap();
@@ -467,7 +564,7 @@ mod tests {
             ("params", "renyi:2", "novel", "knows `loss` = \"novel\";"),
             ("params", "\"sphere\"", "{\"whiten\":0.5}", "knows `prepare` = {\"whiten\":0.5};"),
             ("views", "\"width\":2", "\"width\":2,\"power\":0.5", "knows views with `power`;"),
-            ("format", "linear-1", "linear-3", "knows the format partita-linear-3;"),
+            ("format", "linear-1", "linear-4", "knows the format partita-linear-4;"),
         ];
         for (key, old, new, what) in changes {
             let message = changed(key, |text| text.replace(old, new)).unwrap_err().to_string();
