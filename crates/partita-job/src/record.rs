@@ -1,5 +1,6 @@
 //! The result of a job: one record for either engine.
 
+use crate::choosing::ChoiceNote;
 use crate::model::AnyModel;
 use crate::sizes::Balanced;
 use partita::linear::Ailment;
@@ -17,6 +18,8 @@ pub struct Record {
     pub n: usize,
     /// Clusters.
     pub k: usize,
+    /// How the number of clusters was chosen, if it was.
+    pub choice: Option<ChoiceNote>,
     /// Rows in each cluster.
     pub cluster_sizes: Vec<usize>,
     /// mean H(σ): 0 when every row is decided.
@@ -142,6 +145,7 @@ impl Record {
         Self {
             n: report.n,
             k: report.k,
+            choice: None,
             cluster_sizes: report.cluster_sizes,
             decisiveness: report.decisiveness,
             ailments: report.ailments,

@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use partita::linear::{Dims, Init, LiftKind, Prepare, Refresh};
-use partita_job::{Balance, MOST_RESTARTS, OptimiserKind};
+use partita_job::{Balance, ClusterCount, MOST_RESTARTS, OptimiserKind};
 use std::ops::RangeInclusive;
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -156,6 +156,11 @@ pub fn range(text: &str) -> Result<RangeInclusive<usize>, String> {
         Some((Ok(a), Ok(b))) if 2 <= a && a <= b => Ok(a..=b),
         _ => Err("a range such as 2..30 is needed, from at least 2".to_owned()),
     }
+}
+
+/// A number of clusters, auto, or a range.
+pub fn clusters(text: &str) -> Result<ClusterCount, String> {
+    text.parse().map_err(|_| "write a number, auto, or a range such as 2..30".to_owned())
 }
 
 /// auto, full or a number.

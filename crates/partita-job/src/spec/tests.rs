@@ -10,7 +10,7 @@ fn full() -> FitSpec {
             columns: vec!["height".into(), "3".into()],
             id_column: Some("name".into()),
         },
-        k: Some(7),
+        k: Some(ClusterCount::Number(7)),
         seed: u64::MAX,
         restarts: 3,
         prior: PriorSpec::Shares(vec![0.1, 0.9]),
