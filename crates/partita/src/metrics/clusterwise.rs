@@ -1,13 +1,14 @@
 //! How well each cluster of a labeling is found again in another, every cluster counted the same.
 
+use super::ari::adjusted;
 use super::contingency::{Contingency, Label};
 use crate::error::Result;
 
-/// Mean over `k` clusters of the Jaccard index with the cluster they are matched with, corrected for chance. 1 if all are found
-/// again, about 0 if the labelings are unrelated. A cluster that either labeling lacks counts 0.
+/// Mean over `k` clusters of how well each agrees with the one it is matched with: the adjusted Rand index of being in the cluster or not.
+/// 1 if all are found again, about 0 if the labelings are unrelated. A cluster that either labeling lacks counts 0.
 ///
-/// The adjusted Rand index counts pairs of rows, so that two large clusters hide ten small ones; here a small cluster that is not found
-/// again counts as much as a large one.
+/// The adjusted Rand index of whole labelings counts pairs of rows, so that two large clusters hide ten small ones; here a small cluster
+/// that is not found again counts as much as a large one. For two clusters both are the same.
 ///
 /// ```
 /// use partita::metrics::clusterwise;
@@ -25,13 +26,20 @@ pub fn clusterwise<T: Label, P: Label>(first: &[T], second: &[P], k: usize) -> R
     Ok(sum / k.max(table.clusters().len()).max(table.classes().len()) as f64)
 }
 
-/// (J − E)/(1 − E) of clusters of `a` and `b` rows that share `both`: J = |∩|/|∪|, and E is J where they share as many as chance has it.
+/// Adjusted Rand index of being in clusters of `a` and `b` rows, of which both hold `both`, or not, among `n` rows.
 fn found_again(both: u64, a: u64, b: u64, n: u64) -> f64 {
-    let [both, a, b, n] = [both, a, b, n].map(|count| count as f64);
-    let chance = a * b / n;
-    let (j, e) = (both / (a + b - both), chance / (a + b - chance));
-    // Two clusters of all rows agree whatever the rows are.
-    if e < 1.0 { (j - e) / (1.0 - e) } else { 0.0 }
+    let [both, a, b, n] = [both, a, b, n].map(i128::from);
+    // A cluster of all rows agrees with another whatever the rows are.
+    if a == n || b == n {
+        return 0.0;
+    }
+    let squares = |cells: &[i128]| cells.iter().map(|c| c * c).sum();
+    adjusted(
+        n,
+        squares(&[both, a - both, b - both, n - a - b + both]),
+        squares(&[a, n - a]),
+        squares(&[b, n - b]),
+    )
 }
 
 impl Contingency {
@@ -68,6 +76,13 @@ mod tests {
             let found = clusterwise(&draw(), &draw(), k as usize).unwrap();
             assert!(found.abs() < 0.03, "{k}: {found}");
         }
+    }
+
+    #[test]
+    fn of_two_clusters_it_is_the_adjusted_rand_index() {
+        let (first, second) = ([0, 0, 0, 1, 1, 1, 1], [1, 1, 0, 0, 0, 0, 1]);
+        let found = clusterwise(&first, &second, 2).unwrap();
+        assert!((found - crate::metrics::ari(&first, &second).unwrap()).abs() < 1e-12, "{found}");
     }
 
     #[test]
