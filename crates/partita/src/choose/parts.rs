@@ -15,6 +15,9 @@ use std::borrow::Cow;
 /// Rows of a split at most: more make it slower and hardly surer.
 const MOST_ROWS: usize = 20_000;
 
+/// Starts of a fit of lifted rows at most: the lift shows where clusters lie, and starts hardly differ.
+const LIFTED_STARTS: usize = 2;
+
 /// One random split, as numbers of rows.
 struct Split {
     first: Vec<usize>,
@@ -189,8 +192,9 @@ impl<'a> Parts<'a> {
 fn lifted(candidates: &[Params], all: &Part<'_>, widths: &[usize], steps: &Steps<'_>) -> Result<Vec<Params>> {
     let resolved = |params: &Params| {
         let lift = lift_kind(&all.rows, widths, params.recipe(), steps)?;
+        let most = if lift == LiftKind::None { usize::MAX } else { LIFTED_STARTS };
         steps.skip(1);
-        Ok(Params { lift, ..params.clone() })
+        Ok(Params { lift, restarts: params.restarts.min(most), ..params.clone() })
     };
     candidates.par_iter().map(resolved).collect()
 }
