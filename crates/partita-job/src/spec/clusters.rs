@@ -37,7 +37,8 @@ pub enum ClusterCount {
 }
 
 impl ClusterCount {
-    /// The numbers to choose from, of which `n` rows allow at most `most`; none if the number is given.
+    /// The numbers to choose from, if the rows allow at most `most`; nothing where the number is given. A range that was asked for stays as
+    /// it is, so that rows that are too few are told.
     pub(crate) fn range(self, most: usize) -> Option<RangeInclusive<usize>> {
         match self {
             Self::Number(_) => None,
@@ -69,19 +70,20 @@ impl FromStr for ClusterCount {
     /// A number, `auto`, or a range with both ends included.
     fn from_str(text: &str) -> Result<Self> {
         let whole = |text: &str| text.trim().parse::<usize>().ok();
-        let ends =
-            text.split_once("..").and_then(|(a, b)| Some((whole(a)?, whole(b.trim_start_matches('='))?)));
-        match (text.trim(), ends) {
-            ("auto", _) => Ok(Self::Auto),
-            (_, Some((least, most))) if 2 <= least && least < most => Ok(Self::Among { least, most }),
-            (text, None) if whole(text).is_some() => Ok(whole(text).map_or(Self::Auto, Self::Number)),
-            _ => Err(JobError::Value {
-                field: Field::K,
-                value: text.to_owned(),
-                problem: "is no number of clusters; give one such as 10, auto, or a range such as 2..30"
-                    .to_owned(),
-            }),
-        }
+        let (auto, ends) = (text.trim() == "auto", text.split_once(".."));
+        let ends = ends.and_then(|(a, b)| Some((whole(a)?, whole(b.trim_start_matches('='))?)));
+        let count = match (whole(text), ends) {
+            _ if auto => Some(Self::Auto),
+            (Some(k), _) => Some(Self::Number(k)),
+            (None, Some((least, most))) if 2 <= least && least < most => Some(Self::Among { least, most }),
+            _ => None,
+        };
+        count.ok_or_else(|| JobError::Value {
+            field: Field::K,
+            value: text.to_owned(),
+            problem: "is no number of clusters; give one such as 10, auto, or a range such as 2..30"
+                .to_owned(),
+        })
     }
 }
 
