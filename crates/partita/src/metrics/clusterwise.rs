@@ -65,7 +65,7 @@ mod tests {
         let first: Vec<u32> = (0..100).map(|i| if i < 90 { 0 } else { 1 + i % 2 }).collect();
         let second: Vec<u32> = (0..100).map(|i| if i < 90 { 0 } else { 1 + u32::from(i < 95) }).collect();
         let found = clusterwise(&first, &second, 3).unwrap();
-        assert!(found < 0.7 && crate::metrics::ari(&first, &second).unwrap() > 0.9, "{found}");
+        assert!(found < 0.75 && crate::metrics::ari(&first, &second).unwrap() > 0.9, "{found}");
     }
 
     #[test]
