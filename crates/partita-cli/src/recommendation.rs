@@ -27,7 +27,7 @@ impl Grounds<'_> {
             Verdict::Close => format!("K = {best}: {wins}; plausible too: {}", others.join(", ")),
             Verdict::Unstable => format!(
                 "no number of clusters is found again by models of other rows, so the rows may have no clusters; \
-                 K = {best} is the most stable, with {stability:.2}"
+                 K = {best} is used, the fewest of the most stable, with a stability of {stability:.2}"
             ),
         }
     }

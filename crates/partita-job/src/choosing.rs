@@ -5,7 +5,6 @@ use crate::error::{JobError, Result};
 use crate::field::Field;
 use crate::given::Given;
 use crate::resources::Resources;
-use crate::run::params;
 use crate::spec::FitSpec;
 use partita::choose::{Choice, Trial, Verdict, choose, most_clusters};
 use partita::linear::{Input, Params};
@@ -54,9 +53,12 @@ impl From<Choice> for ChoiceNote {
     }
 }
 
+/// How a specification becomes the options of a fit, for a number of rows.
+pub(crate) type Options<'a> = &'a dyn Fn(&FitSpec, usize) -> Result<Params>;
+
 /// The number of clusters that the rows show, if the specification asks for it.
 pub(crate) fn chosen(
-    spec: &FitSpec,
+    (spec, options): (&FitSpec, Options<'_>),
     dataset: &Dataset<'_>,
     given: &Given<'_>,
     resources: &Resources,
@@ -66,7 +68,7 @@ pub(crate) fn chosen(
     let Some(range) = spec.k.and_then(|k| k.range(most_clusters(n))) else { return Ok(None) };
     let known = [(Field::Known, given.known.as_ref().is_some_and(|known| known.iter().any(|l| *l >= 0)))];
     JobError::first_idle(&known, "while `k` is to be chosen; give a number for `k`, or leave it out")?;
-    let candidates = candidates(spec, &range, n)?;
+    let candidates = candidates(spec, options, &range, n)?;
     let rows = dataset.rows()?;
     let part = given.used.as_deref().map(|used| Subset::new(&rows, used.to_vec()));
     let trained: &dyn Rows = part.as_ref().map_or(&rows, |part| part);
@@ -79,11 +81,16 @@ pub(crate) fn chosen(
 }
 
 /// The options of a fit for each number.
-fn candidates(spec: &FitSpec, range: &RangeInclusive<usize>, n: usize) -> Result<Vec<Params>> {
+fn candidates(
+    spec: &FitSpec,
+    options: Options<'_>,
+    range: &RangeInclusive<usize>,
+    n: usize,
+) -> Result<Vec<Params>> {
     if range.end() <= range.start() {
         let problem = format!("cannot be chosen for {n} rows, which are too few; give a number");
         return Err(JobError::Value { field: Field::K, value: "auto".to_owned(), problem });
     }
     let few = |k| FitSpec { restarts: spec.restarts.min(STARTS), ..spec.with_k(k) };
-    range.clone().map(|k| params(&few(k), n)).collect()
+    range.clone().map(|k| options(&few(k), n)).collect()
 }

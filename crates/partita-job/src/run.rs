@@ -42,7 +42,7 @@ pub fn run(
     spec.check(resources)?;
     given.check(spec, dataset)?;
     let began = Instant::now();
-    if let Some(choice) = chosen(spec, dataset, given, resources, observer)? {
+    if let Some(choice) = chosen((spec, &params), dataset, given, resources, observer)? {
         let rest = Part::new(observer, CHOOSING, 1.0);
         let record = run(&spec.with_k(choice.k), dataset, given, resources, &rest)?;
         return Ok(Record { choice: Some(choice), seconds: began.elapsed().as_secs_f64(), ..record });

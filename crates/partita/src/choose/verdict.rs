@@ -8,8 +8,9 @@ use serde::Serialize;
 const TOLERANCE: f64 = 0.02;
 /// The share of splits, the worst ones, that does not count.
 const UNLUCKY: f64 = 0.2;
-/// Below this stability no number of clusters is really found again.
-const UNSTABLE: f64 = 0.5;
+/// Below this stability no number of clusters is really found again: rows of one Gaussian reach 0.52, and those spread evenly over a
+/// square 0.64.
+const UNSTABLE: f64 = 0.65;
 
 /// How sure a recommendation is.
 ///
@@ -31,8 +32,10 @@ pub enum Verdict {
 impl Choice {
     /// How sure the recommendation is.
     pub fn verdict(&self) -> Verdict {
-        match self.candidates.iter().filter(|c| c.plausible).count() {
-            _ if self.stability < UNSTABLE => Verdict::Unstable,
+        let scores: Vec<f64> =
+            self.candidates.iter().filter(|c| c.plausible).map(|c| score(&c.stability)).collect();
+        match scores.len() {
+            _ if scores.iter().all(|score| *score < UNSTABLE) => Verdict::Unstable,
             0 | 1 => Verdict::Clear,
             _ => Verdict::Close,
         }
@@ -54,19 +57,22 @@ pub fn conclude(mut candidates: Vec<Candidate>, splits: usize) -> Choice {
         (0..candidates.len()).filter(|&at| candidates[at].stability.len() == splits).collect();
     let first = |a: usize, b: usize| if scores[b] > scores[a] { b } else { a };
     let top = running.iter().copied().reduce(first).unwrap_or(0);
-    // The most clusters; of candidates that differ in other options, the most stable.
-    let better = |a: usize, b: usize| match candidates[b].k.cmp(&candidates[a].k) {
-        std::cmp::Ordering::Equal => first(a, b),
-        order if order.is_gt() => b,
-        _ => a,
-    };
-    let stable = running.iter().copied().filter(|&at| scores[at] >= scores[top] - TOLERANCE);
-    let place = stable.reduce(better).unwrap_or(top);
     let behind = |at: usize| -> Vec<f64> {
         candidates[top].stability.iter().zip(&candidates[at].stability).map(|(a, b)| a - b).collect()
     };
-    let near: Vec<usize> =
-        running.iter().copied().filter(|&at| at == place || is_near(&behind(at))).collect();
+    let stable = |at: &usize| scores[*at] >= scores[top] - TOLERANCE;
+    let near: Vec<usize> = running.iter().copied().filter(|at| stable(at) || is_near(&behind(*at))).collect();
+    // Where nothing is found again, nothing speaks for many clusters.
+    let place = match scores[top] < UNSTABLE {
+        true => near.iter().copied().min_by_key(|&at| candidates[at].k),
+        // Of candidates that differ in other options alone, the most stable.
+        false => near
+            .iter()
+            .copied()
+            .filter(stable)
+            .max_by(|&a, &b| candidates[a].k.cmp(&candidates[b].k).then(scores[a].total_cmp(&scores[b]))),
+    };
+    let place = place.unwrap_or(top);
     let wins = (0..splits).filter(|&s| wins(&candidates, &running, place, s)).count();
     near.iter().for_each(|&at| candidates[at].plausible = true);
     let mut plausible: Vec<usize> = near.iter().map(|&at| candidates[at].k).collect();
@@ -134,7 +140,8 @@ mod tests {
 
     #[test]
     fn where_nothing_is_found_again_the_verdict_says_so() {
-        assert_eq!(concluded(&[(2, &[0.3, 0.4]), (3, &[0.2, 0.3])], 2).verdict(), Verdict::Unstable);
+        let noise = concluded(&[(2, &[0.3, 0.4]), (3, &[0.2, 0.5]), (4, &[0.4, 0.4])], 2);
+        assert_eq!((noise.verdict(), noise.best), (Verdict::Unstable, 2));
         assert_eq!(concluded(&[(2, &[1.0, 1.0]), (3, &[0.2, 0.3])], 2).verdict(), Verdict::Clear);
     }
 }
