@@ -91,8 +91,10 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         self.n_iter_ = told["iterations"]
         self.stop_reason_ = told["stop"]
         self.report_ = told
+        # As it was given, or as it was chosen.
+        self.n_clusters_ = int(self.n_clusters if isinstance(self.n_clusters, Integral) else told["k"])
         # What scikit-learn calls the columns of probabilities.
-        self.classes_ = np.arange(self.n_clusters)
+        self.classes_ = np.arange(self.n_clusters_)
 
     def fit_predict(self, X: Any, y: Any = None, **options: Any) -> Any:
         """Fit to X and return the cluster of each row.

@@ -23,11 +23,11 @@ class Choice:
     Parameters
     ----------
     n_clusters : int
-        The most stable number.
+        The recommended number: the largest of the most stable ones.
     support : float
-        Share of the splits in which it was the most stable.
+        Share of the splits in which no number was more stable.
     plausible : list of int
-        Every number whose stability is within two standard errors of the best.
+        Every number whose stability cannot be told from the best.
     candidates : list of dict
         All that were tried: ``k``, and for each split ``stability``, ``loss`` and ``prediction``.
 
@@ -44,7 +44,7 @@ class Choice:
 
     @property
     def stability(self) -> dict[int, float]:
-        """Mean stability of each number: the adjusted Rand index of two models on rows that neither saw."""
+        """Mean stability of each number: how well the clusters of two models are found again, on rows that neither saw."""
         return {c["k"]: float(np.mean(c["stability"])) for c in self.candidates}
 
 
@@ -56,13 +56,15 @@ def choose_k(
     splits: int = 5,
     n_init: int = 4,
     prepare: str = "auto",
+    lift: str = "auto",
     random_state: Any = 0,
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> Choice:
     """Find the number of clusters that different parts of the rows agree on.
 
-    For each number and split, two models are fitted to different rows; K is where they agree most on rows that neither saw.
+    For each number and split, two models are fitted to different rows, and each cluster of one is looked for in the other, on rows that neither
+    saw. Of the numbers for which they are found again best, the largest is recommended: merged clusters are as stable as those they are made of.
 
     Parameters
     ----------
@@ -71,12 +73,12 @@ def choose_k(
     k : iterable of int, default=range(2, 21)
         Numbers to try.
     unequal : bool, default=False
-        Clusters may differ in size: estimate their sizes in every fit (about ten times slower).
+        Clusters may differ in size: estimate their sizes in every fit, also of 32 features or more (about ten times slower).
     splits : int, default=5
         Random splits of the rows.
     n_init : int, default=4
         Independent starts of every fit.
-    prepare, random_state, n_jobs, verbose
+    prepare, lift, random_state, n_jobs, verbose
         As in :class:`partita.EntropyClustering`.
 
     Returns
@@ -95,16 +97,14 @@ def choose_k(
     numbers = list(k)
     if not numbers:
         raise ValueError("k is empty: give at least two numbers of clusters to choose from")
-    model = EntropyClustering(n_init=n_init, prepare=prepare, random_state=random_state, n_jobs=n_jobs)
+    model = EntropyClustering(n_init=n_init, prepare=prepare, lift=lift, random_state=random_state, n_jobs=n_jobs)
     for number in numbers:
         model.set_params(n_clusters=number)._validate_params()
     x = model._matrix(X, reset=True)
-    tried = {"k": [int(number) for number in numbers], "unequal": bool(unequal), "prepare": prepare}
+    tried = {"k": [int(number) for number in numbers], "unequal": bool(unequal), "prepare": prepare, "lift": lift}
     tried |= {"restarts": int(n_init), "seed": model._seed()}
     with Progress("choose_k") if verbose else nullcontext() as tell:
         found = json.loads(
             _native.choose_number(native(x), json.dumps(tried), int(splits), threads=model._threads(), progress=tell)
         )
-    candidates = found["candidates"]
-    plausible = [candidates[i]["k"] for i in found["plausible"]]
-    return Choice(candidates[found["best"]]["k"], found["support"], plausible, candidates)
+    return Choice(found["best"], found["support"], found["plausible"], found["candidates"])

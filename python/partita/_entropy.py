@@ -34,8 +34,9 @@ class EntropyClustering(Clusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    n_clusters : int or str, default=8
+        Number of clusters. ``"auto"`` chooses it from 2 to 20 as :func:`partita.choose_k` does, ``"2..30"`` from that range; ``report_["choice"]`` says
+        why, and which others are plausible.
     loss : str, default="strong"
         ``"strong"`` and ``"weak"`` (fairness KL(u‖ȳ) or KL(ȳ‖u) with pseudo-labels), ``"mi"`` (mutual information; RIM with
         γ > 0), ``"renyi:ALPHA"``, ``"renyi-labels:ALPHA"``, ``"sela"``, ``"miadm"`` (MIADM with labels σ²/σ̄), ``"miadm-root"``
@@ -106,6 +107,8 @@ class EntropyClustering(Clusterer):
     ----------
     labels_ : ndarray of shape (n_samples,)
         Cluster of each row, -1 for outliers.
+    n_clusters_ : int
+        Number of clusters, as given or as chosen.
     outlier_scores_ : ndarray of shape (n_samples,) or None
         How sparse the place of each row is beside its cluster: 0 for usual rows, near 1 far from everything. None without ``outliers``.
     coef_ : ndarray of shape (n_clusters, n_features)
@@ -150,6 +153,11 @@ class EntropyClustering(Clusterer):
     >>> model.predict_proba(x[:1]).sum().round(6).item()
     1.0
 
+    The number of clusters can be chosen:
+
+    >>> EntropyClustering(n_clusters="auto").fit(x).n_clusters_
+    3
+
     Labels that are known for some rows name their clusters:
 
     >>> y = np.full(300, -1)
@@ -167,6 +175,7 @@ class EntropyClustering(Clusterer):
 
     _parameter_constraints: dict[str, list[Any]] = {
         **Clusterer._parameter_constraints,
+        "n_clusters": [WHOLE, str],
         "loss": [str],
         "lam": [None, _NOT_NEGATIVE],
         "gamma": [None, _NOT_NEGATIVE],
@@ -195,7 +204,7 @@ class EntropyClustering(Clusterer):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | str = 8,
         *,
         loss: str = "strong",
         lam: float | None = None,
@@ -280,8 +289,9 @@ class EntropyClustering(Clusterer):
         self._validate_params()
         x = self._matrix(X, reset=True, fewest=2)
         like = getattr(self, "_model", None) if self.warm_start else None
-        if like is not None and (len(self.coef_), sum(self._model.widths())) != (self.n_clusters, x.shape[1]):
-            like = None
+        if like is not None:
+            k = len(self.coef_) if isinstance(self.n_clusters, str) else self.n_clusters
+            like = like if (len(self.coef_), sum(self._model.widths())) == (k, x.shape[1]) else None
         return self._train(x, y, sample_weight, like)
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> EntropyClustering:
@@ -314,9 +324,11 @@ class EntropyClustering(Clusterer):
 
     def _train(self, x: Any, y: Any, sample_weight: Any, like: Any, go_on: bool = False) -> EntropyClustering:
         """Fit, from the model ``like`` if there is one."""
-        n, k = x.shape[0], int(self.n_clusters)
+        n, k = x.shape[0], self.n_clusters
+        if isinstance(k, str) and go_on:
+            k = self.n_clusters_
         # With one cluster labels say nothing.
-        known = None if y is None or k == 1 else known_labels(y, n, k)
+        known = None if y is None or k == 1 else known_labels(y, n, n if isinstance(k, str) else int(k))
         weights = None
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, x, dtype=np.float32, ensure_non_negative=True)
@@ -331,7 +343,7 @@ class EntropyClustering(Clusterer):
         self._take_report(labels, report)
         self.history_ = np.asarray(report["trace"])
         self.outlier_scores_ = scores
-        self.cluster_sizes_ = np.bincount(self.labels_[self.labels_ >= 0], minlength=k)
+        self.cluster_sizes_ = np.bincount(self.labels_[self.labels_ >= 0], minlength=self.n_clusters_)
         self._take_model()
         return self
 
@@ -520,6 +532,7 @@ class EntropyClustering(Clusterer):
         loaded._model = model
         loaded._take_model()
         loaded.n_features_in_ = sum(widths)
+        loaded.n_clusters_ = loaded.n_clusters
         loaded.classes_ = np.arange(loaded.n_clusters)
         return loaded
 

@@ -89,7 +89,7 @@ def explain(model: Any, x: Any, row: int | None, top: int, feature_names: Any) -
     labels = model._model.predict(native(x), model._threads())
     if model._model.is_lifted():
         # The weights are not for features: how far a cluster is off counts, in standard deviations.
-        weight = np.broadcast_to(1.0 / np.maximum(_raw_spread(x), np.finfo(float).tiny), (model.n_clusters, x.shape[1]))
+        weight = np.broadcast_to(1.0 / np.maximum(_raw_spread(x), np.finfo(float).tiny), (len(model.classes_), x.shape[1]))
     else:
         weight = model.coef_.astype(np.float64)
         weight -= weight.mean(axis=0)
@@ -131,7 +131,7 @@ def _raw_spread(x: Any) -> Any:
 
 def _cluster_means(model: Any, x: Any, labels: Any) -> tuple[Any, Any]:
     """Mean row of each cluster after the views, by products that leave sparse rows sparse."""
-    n, k = x.shape[0], model.n_clusters
+    n, k = x.shape[0], len(model.classes_)
     sizes = np.bincount(labels, minlength=k)
     means = np.zeros((k, x.shape[1]))
     start = 0

@@ -16,8 +16,8 @@ class MaxMarginClustering(EntropyClustering):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    n_clusters : int or str, default=8
+        Number of clusters, or ``"auto"`` to choose it.
     lam : float, optional
         The hinge loss has no such weight: its hard labels are held near the sizes of the prior instead. Leave it out.
     gamma : float, optional
@@ -36,7 +36,7 @@ class MaxMarginClustering(EntropyClustering):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | str = 8,
         *,
         lam: float | None = None,
         gamma: float | None = None,

@@ -66,7 +66,7 @@ def _map(model: Any, X: Any, y: Any) -> Panel:
 
 def _sizes(model: Any, X: Any, y: Any) -> Panel:
     labels = model.predict(X) if X is not None else model.labels_
-    sizes = np.bincount(labels[labels >= 0], minlength=model.n_clusters)
+    sizes = np.bincount(labels[labels >= 0], minlength=len(model.classes_))
     return Panel("bars", "sizes", np.arange(len(sizes)), sizes, "cluster", "rows")
 
 

@@ -5,7 +5,7 @@ use crate::failure::{argument, raised};
 use crate::input::Matrix;
 use crate::linear::{from_json, to_json};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
-use partita::choose::choose;
+use partita::choose::{Trial, choose};
 use partita::compare::{Contender, Setting, compare};
 use partita::linear::{Dims, Input, Prepare};
 use partita_job::portrait::portraits_of_probabilities;
@@ -27,7 +27,7 @@ fn choose_number<'py>(
     let candidates = from_json::<CandidateSpec>(spec)?.candidates();
     let rows = x.rows()?;
     let choice = run(py, threads, progress.as_ref(), |watch| {
-        choose(&Input::new(&Watched { rows, watch }), &candidates, splits, watch)
+        choose(&Input::new(&Watched { rows, watch }), &candidates, Trial { splits, curves: true }, watch)
     })?;
     to_json(&choice)
 }

@@ -6,7 +6,7 @@ from sklearn import cluster, mixture
 from sklearn import metrics as reference
 from sklearn.svm import SVC
 
-from partita import GaussianMixture, KMeans, choose_k, compare, margin, methods, metrics, pseudo_labels
+from partita import EntropyClustering, GaussianMixture, KMeans, choose_k, compare, margin, methods, metrics, pseudo_labels
 
 
 def test_scores_are_scikit_learns(digits):
@@ -156,6 +156,21 @@ def test_the_path_ends_at_the_widest_margin():
     steps = margin.path(x, [[-1.0, 0.5], [1.0, -0.5]], [2.5, -2.5], norms=np.geomspace(5, 1000, 8) / widest.margin)
     assert [s.margin for s in steps] == sorted(s.margin for s in steps)
     assert 0.99 * widest.margin < steps[-1].margin <= widest.margin * (1 + 1e-9)
+
+
+def test_an_estimator_chooses_its_number_of_clusters():
+    x = np.random.default_rng(0).normal(size=(300, 4)) + np.repeat(9 * np.eye(3, 4), 100, axis=0)
+    model = EntropyClustering(n_clusters="auto", n_init=2).fit(x)
+    assert model.n_clusters == "auto" and model.n_clusters_ == len(model.classes_) == len(model.coef_) == 3
+    choice = model.report_["choice"]
+    assert choice["k"] == 3 and 3 in choice["plausible"] and choice["verdict"] == "clear"
+    assert np.array_equal(EntropyClustering(n_clusters=3, n_init=2).fit(x).labels_, model.labels_)
+    assert model.partial_fit(x[:150]).n_clusters_ == 3
+    for wrong, words in [("some", "2..30"), ("2..200", "200 for 300 rows")]:
+        with pytest.raises(ValueError, match=words):
+            EntropyClustering(n_clusters=wrong).fit(x)
+    with pytest.raises(ValueError, match="y= has no meaning"):
+        EntropyClustering(n_clusters="auto").fit(x, np.zeros(300, int))
 
 
 def test_k_is_chosen_where_parts_agree():

@@ -7,6 +7,7 @@ mod fit_spec;
 mod outputs;
 mod picture;
 mod progress;
+mod recommendation;
 mod spelling;
 mod summary;
 

@@ -1,13 +1,14 @@
 //! A record as text for a person, or as JSON.
 
 use crate::outputs;
+use crate::recommendation::Grounds;
 use crate::spelling::flag;
 use partita::linear::Ailment;
 use partita::metrics::Scores;
 use partita::mixture::Covariance;
 use partita::outliers::OutlierNote;
 use partita::prepare::{LiftNote, Prepare, PrepareNote, PrepareWhy};
-use partita_job::{Balanced, Details, LinearDetails, Record, spelled};
+use partita_job::{Balanced, ChoiceNote, Details, LinearDetails, Record, spelled};
 use std::path::Path;
 
 /// A file that was written, and what it holds.
@@ -24,6 +25,9 @@ pub fn show(record: Record, written: &[Written<'_>], json: bool) -> anyhow::Resu
 pub fn text(record: &Record, written: &[Written<'_>]) -> String {
     let mut out = heading(record);
     let mut line = |name: &str, value: String| out += &format!("  {name:<13} {value}\n");
+    if let Some(choice) = &record.choice {
+        line("choice", describe_choice(choice));
+    }
     line("sizes", sizes(&record.cluster_sizes));
     if let Some(OutlierNote { count, share, .. }) = record.outliers {
         let rows = if count == 1 { "row belongs" } else { "rows belong" };
@@ -106,6 +110,13 @@ fn linear(r: &LinearDetails) -> Vec<(&'static str, String)> {
         .chain(taught)
         .chain(rest)
         .collect()
+}
+
+/// Why there are as many clusters.
+fn describe_choice(choice: &ChoiceNote) -> String {
+    let ChoiceNote { k, stability, support, verdict, .. } = *choice;
+    let others: Vec<String> = choice.plausible.iter().filter(|&&o| o != k).map(usize::to_string).collect();
+    Grounds { best: &k.to_string(), stability, support, verdict, others: &others }.sentence()
 }
 
 /// What was done to the features first, and why.

@@ -32,7 +32,8 @@ impl Given<'static> {
     /// # Errors
     /// If a file cannot be read or does not fit the rows.
     pub fn read(spec: &FitSpec, dataset: &Dataset<'_>) -> Result<Self> {
-        let k = spec.clusters()?;
+        // Where K is to be chosen there are neither known labels nor images.
+        let k = if spec.chooses_k() { 0 } else { spec.clusters()? };
         let known = spec.known.as_deref().map(|path| known_labels(path, dataset, k)).transpose()?;
         let weights = spec.weights.as_deref().map(read_vector).transpose()?;
         let truth = match &spec.truth {

@@ -3,7 +3,7 @@
 //!
 //! - [`FitSpec`]: what decides the result; [`Resources`]: what does not.
 //! - [`Dataset`], [`Given`]: the rows, and what is known about them.
-//! - [`run`], [`continue_model`]: a fit, and training a model further; [`Record`]: its result.
+//! - [`run`], [`continue_model`]: a fit, and training a model further; [`Record`]: its result, with a [`ChoiceNote`] where K was chosen.
 //! - [`AnyModel`], [`predict`]: which kind of model a file holds, and its predictions for rows.
 //! - [`Outputs`], [`export`]: results as files.
 //! - [`portrait`], [`map`], [`palette`], [`onnx`]: descriptions of clusters, rows on a plane, the colours, models for other programs.
@@ -12,6 +12,7 @@
 
 mod block;
 mod checkpoint;
+mod choosing;
 mod dataset;
 mod error;
 pub mod export;
@@ -34,6 +35,7 @@ mod spec;
 mod training;
 
 pub use block::Block;
+pub use choosing::{ChoiceNote, TriedNumber};
 #[cfg(feature = "deep")]
 pub use dataset::usable_images;
 pub use dataset::{AllRows, DataPart, Dataset, Note, SharedRows};
@@ -53,5 +55,6 @@ pub use resources::{MEMORY, Resources};
 pub use run::{continue_fit, continue_model, run};
 pub use sizes::{Balance, Balanced, SizeSpec};
 pub use spec::{
-    DataSpec, FitSpec, MOST_RESTARTS, MethodSpec, NetworkSpec, OptimiserKind, PriorSpec, RESTARTS, VERSION,
+    ClusterCount, DataSpec, FitSpec, MOST_RESTARTS, MethodSpec, NetworkSpec, OptimiserKind, PriorSpec,
+    RESTARTS, VERSION,
 };

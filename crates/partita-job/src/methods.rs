@@ -2,7 +2,7 @@
 
 use crate::error::{JobError, Result};
 use partita::compare::Contender;
-use partita::linear::{Params, Prepare, Prior};
+use partita::linear::{LiftKind, Params, Prepare, Prior};
 use serde::{Deserialize, Serialize};
 
 /// The methods of a comparison, if none are named.
@@ -44,7 +44,7 @@ pub struct CandidateSpec {
     pub lambda: Vec<f64>,
     /// Weights of the squared norm; the default alone if there are none.
     pub gamma: Vec<f64>,
-    /// Clusters may differ in size: their sizes are estimated in every fit.
+    /// Clusters may differ in size: their sizes are estimated in every fit, also of many features.
     pub unequal: bool,
     /// Independent starts of every fit.
     pub restarts: usize,
@@ -52,6 +52,8 @@ pub struct CandidateSpec {
     pub seed: u64,
     /// How rows are prepared.
     pub prepare: Prepare,
+    /// The feature map before the softmax.
+    pub lift: LiftKind,
 }
 
 impl Default for CandidateSpec {
@@ -64,6 +66,7 @@ impl Default for CandidateSpec {
             restarts: 4,
             seed: 0,
             prepare: Prepare::default(),
+            lift: LiftKind::Auto,
         }
     }
 }
@@ -81,9 +84,18 @@ impl CandidateSpec {
         for &k in &self.k {
             for lambda in or_default(&self.lambda) {
                 for gamma in or_default(&self.gamma) {
-                    let prior = if self.unequal { Prior::unknown(k) } else { Prior::Uniform };
-                    let Self { restarts, seed, prepare, .. } = *self;
-                    all.push(Params { lambda, gamma, prior, restarts, seed, prepare, ..Params::new(k) });
+                    let prior = if self.unequal { Prior::unknown(k) } else { Prior::Usual };
+                    let Self { restarts, seed, prepare, lift, .. } = *self;
+                    all.push(Params {
+                        lambda,
+                        gamma,
+                        prior,
+                        restarts,
+                        seed,
+                        prepare,
+                        lift,
+                        ..Params::new(k)
+                    });
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! The result of a job: one record for either engine.
 
 use crate::block::Block;
+use crate::choosing::ChoiceNote;
 use crate::model::AnyModel;
 use crate::sizes::Balanced;
 use partita::linear::Ailment;
@@ -19,6 +20,8 @@ pub struct Record {
     pub n: usize,
     /// Clusters.
     pub k: usize,
+    /// How the number of clusters was chosen, if it was.
+    pub choice: Option<ChoiceNote>,
     /// Rows in each cluster, outliers not counted.
     pub cluster_sizes: Vec<usize>,
     /// Rows that belong to no cluster, if outliers were asked for.
@@ -166,6 +169,7 @@ impl Record {
         Self {
             n: report.n,
             k: report.k,
+            choice: None,
             cluster_sizes: report.cluster_sizes,
             outliers: report.outliers,
             decisiveness: report.decisiveness,

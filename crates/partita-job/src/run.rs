@@ -1,5 +1,6 @@
 //! Running a job: the rules of a fit between a specification and a record.
 
+use crate::choosing::{CHOOSING, chosen};
 use crate::dataset::Dataset;
 use crate::error::{JobError, Result};
 use crate::given::Given;
@@ -11,9 +12,10 @@ use crate::training::train;
 use partita::linear::{Fit, Input, LiftKind, Model, Params, Prior};
 use partita::metrics::{Scores, scores};
 use partita::outliers::Outliers;
-use partita::report::Observer;
+use partita::report::{Observer, Part};
 use partita::rows::{Rows, Subset};
 use partita_data::model_file::ModelFile;
+use std::time::Instant;
 
 /// Cluster a data set as a specification says.
 ///
@@ -40,6 +42,12 @@ pub fn run(
 ) -> Result<Record> {
     spec.check(resources)?;
     given.check(spec, dataset)?;
+    let began = Instant::now();
+    if let Some(choice) = chosen((spec, &params), dataset, given, resources, observer)? {
+        let rest = Part::new(observer, CHOOSING, 1.0);
+        let record = run(&spec.with_k(choice.k), dataset, given, resources, &rest)?;
+        return Ok(Record { choice: Some(choice), seconds: began.elapsed().as_secs_f64(), ..record });
+    }
     #[cfg(feature = "deep")]
     if let Some(network) = &spec.network {
         return crate::network::run(spec, network, dataset, given, resources, observer);
@@ -92,6 +100,8 @@ pub fn continue_fit(
     observer: &dyn Observer,
 ) -> Result<Record> {
     spec.check(resources)?;
+    // A number that was to be chosen is that of the model.
+    let spec = &if spec.chooses_k() { spec.with_k(old.k()) } else { spec.clone() };
     given.check(spec, dataset)?;
     let stored = params(spec, dataset.n())?;
     let epochs = stored.epochs.unwrap_or(1);

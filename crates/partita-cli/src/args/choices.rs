@@ -1,7 +1,7 @@
 //! Arguments of the commands that compare methods and choose the number of clusters.
 
 use super::ReadArgs;
-use super::values::{PrepareArg, dims, range, restarts};
+use super::values::{LiftArg, PrepareArg, dims, range, restarts};
 use clap::{Args, ValueEnum, ValueHint};
 use partita::compare::Contender;
 use partita::linear::Dims;
@@ -68,7 +68,7 @@ pub struct ChooseArgs {
     /// Weights of the squared norm to try with each number of clusters
     #[arg(long, value_delimiter = ',', value_name = "G1,G2,..")]
     pub gamma: Vec<f64>,
-    /// Clusters may differ in size: estimate their sizes in every fit (about ten times slower)
+    /// Clusters may differ in size: estimate their sizes in every fit, also of many features (about ten times slower)
     #[arg(long)]
     pub unequal: bool,
     /// Random splits of the rows
@@ -83,6 +83,9 @@ pub struct ChooseArgs {
     /// How rows are prepared
     #[arg(long, value_enum, default_value_t = PrepareArg::Auto)]
     pub prepare: PrepareArg,
+    /// A feature map before the softmax, as in fit
+    #[arg(long, value_enum, default_value_t = LiftArg::Auto)]
+    pub lift: LiftArg,
     /// Draw the curves to this file
     #[arg(long, value_name = "FILE.svg", value_hint = ValueHint::FilePath)]
     pub picture: Option<PathBuf>,

@@ -5,13 +5,13 @@
 use super::NetworkArgs;
 use super::ReadOptions;
 use super::values::{
-    BalanceArg, InitArg, LiftArg, OptimiserArg, PrepareArg, RefreshArg, dims, neighbours, outliers, positive,
-    restarts,
+    BalanceArg, InitArg, LiftArg, OptimiserArg, PrepareArg, RefreshArg, clusters, dims, neighbours, outliers,
+    positive, restarts,
 };
 use clap::{Args, ValueHint};
 use partita::linear::{Dims, Loss, Neighbours};
 use partita::outliers::OutlierRule;
-use partita_job::SizeSpec;
+use partita_job::{ClusterCount, SizeSpec};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -21,9 +21,9 @@ pub struct FitArgs {
     pub data: Vec<PathBuf>,
     #[command(flatten)]
     pub read: ReadOptions,
-    /// Number of clusters
-    #[arg(long, short, required_unless_present = "spec")]
-    pub k: Option<usize>,
+    /// Number of clusters; auto chooses it from 2 to 20, a range such as 2..30 from that, as choose-k does
+    #[arg(long, short, value_name = "K|auto|A..B", required_unless_present = "spec", value_parser = clusters)]
+    pub k: Option<ClusterCount>,
     /// Read the options that are not given here from this specification
     #[arg(long, value_name = "FILE.json", value_hint = ValueHint::FilePath)]
     pub spec: Option<PathBuf>,

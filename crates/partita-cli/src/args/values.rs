@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use partita::linear::{Dims, Init, LiftKind, Neighbours, Prepare, Refresh};
 use partita::outliers::OutlierRule;
-use partita_job::{Balance, MOST_RESTARTS, OptimiserKind};
+use partita_job::{Balance, ClusterCount, MOST_RESTARTS, OptimiserKind};
 use std::ops::RangeInclusive;
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -159,7 +159,12 @@ pub fn range(text: &str) -> Result<RangeInclusive<usize>, String> {
     }
 }
 
-/// auto, full or a number.
+/// A number of clusters, auto, or a range.
+pub fn clusters(text: &str) -> Result<ClusterCount, String> {
+    text.parse().map_err(|_| "write a number, auto, or a range such as 2..30".to_owned())
+}
+
+/// auto or a number.
 pub fn neighbours(text: &str) -> Result<Neighbours, String> {
     match text {
         "auto" => Ok(Neighbours::Auto),
@@ -167,6 +172,7 @@ pub fn neighbours(text: &str) -> Result<Neighbours, String> {
     }
 }
 
+/// auto, full or a number.
 pub fn dims(text: &str) -> Result<Dims, String> {
     match text {
         "auto" => Ok(Dims::Auto),

@@ -4,8 +4,9 @@ use super::opened;
 use crate::args::{ChooseArgs, Format};
 use crate::outputs;
 use crate::progress::Terminal;
+use crate::recommendation::Grounds;
 use anyhow::Result;
-use partita::choose::{Candidate, Choice, choose};
+use partita::choose::{Candidate, Choice, Trial, choose};
 use partita::compare::Spread;
 use partita::linear::Input;
 use partita_job::export::check_files;
@@ -29,9 +30,11 @@ pub fn run(args: &ChooseArgs) -> Result<()> {
         restarts: args.restarts,
         seed: args.seed,
         prepare: args.prepare.into(),
+        lift: args.lift.into(),
     };
+    let trial = Trial { splits: args.splits, curves: true };
     resources.on_threads(|| {
-        let choice = choose(&input, &tried.candidates(), args.splits, &terminal)?;
+        let choice = choose(&input, &tried.candidates(), trial, &terminal)?;
         terminal.finish();
         if let Some(path) = &args.picture {
             outputs::text(Some(path), &picture(&choice))?;
@@ -68,8 +71,8 @@ fn table(choice: &Choice) -> Table {
         |values: &[f64]| Spread::of(values.iter().copied()).map_or_else(String::new, |s| format!("{s:.3}"));
     let row = |(at, c): (usize, &Candidate)| {
         let mark = match at {
-            at if at == choice.best => "recommended",
-            at if choice.plausible.contains(&at) => "plausible",
+            at if at == choice.place => "recommended",
+            _ if c.plausible => "plausible",
             _ => "",
         };
         vec![name(c, weights), cell(&c.stability), cell(&c.loss), cell(&c.prediction), mark.to_owned()]
@@ -79,8 +82,9 @@ fn table(choice: &Choice) -> Table {
         headings: words(&["K", "stability", "held-out loss", "prediction", ""]),
         rows: choice.candidates.iter().enumerate().map(row).collect(),
         notes: vec![
-            "Stability: ARI between two models fitted to different rows, on rows that neither saw; K is chosen by it. \
-             Held-out loss: doubt and unfairness on such rows, 0 to 1, lower is better. Prediction: accuracy of a \
+            "Stability: how well the clusters of two models fitted to different rows are found again in each other, on rows \
+             that neither saw: 1 if all are, 0 for chance. Of the most stable, up to 0.02 and without the worst split in \
+             five, the largest K is chosen. Held-out loss: doubt and unfairness on such rows, 0 to 1, lower is better. Prediction: accuracy of a \
              classifier that learned the labels of some rows, on others."
                 .to_owned(),
         ],
@@ -90,29 +94,12 @@ fn table(choice: &Choice) -> Table {
 /// One sentence, with how sure it is.
 fn recommendation(choice: &Choice) -> String {
     let weights = has_weights(choice);
-    let best = choice.chosen();
-    let mut text = format!("K = {}", name(best, weights));
-    let others: Vec<String> = choice
-        .plausible
-        .iter()
-        .filter(|at| **at != choice.best)
-        .map(|at| name(&choice.candidates[*at], weights))
-        .collect();
-    let wins = format!("most stable in {:.0} % of the splits", 100.0 * choice.support);
-    text += &match (others.is_empty(), best.stability_spread().mean) {
-        (_, mean) if mean < UNSTABLE => {
-            format!(
-                ", but weakly: even there two fits agree only to {mean:.2}; the rows may have no clusters of equal size"
-            )
-        }
-        (true, _) => format!(": {wins}, and clearly so"),
-        (false, _) => format!(": {wins}; not clearly better than {}", others.join(", ")),
-    };
-    text
+    let others = choice.candidates.iter().enumerate().filter(|(at, c)| c.plausible && *at != choice.place);
+    let others: Vec<String> = others.map(|(_, c)| name(c, weights)).collect();
+    let best = name(choice.chosen(), weights);
+    let Choice { stability, support, .. } = *choice;
+    Grounds { best: &best, stability, support, verdict: choice.verdict(), others: &others }.sentence()
 }
-
-/// Below this agreement no number of clusters is really found again.
-const UNSTABLE: f64 = 0.5;
 
 fn picture(choice: &Choice) -> String {
     let (axis, places): (&str, Vec<f64>) = match has_weights(choice) {
@@ -130,7 +117,7 @@ fn picture(choice: &Choice) -> String {
         x: Axis::new(axis),
         y: Axis::between("", 0.0, 1.0),
         marks: vec![
-            Mark::Highlight { x: places[choice.best] },
+            Mark::Highlight { x: places[choice.place] },
             line("stability", 0, |c| &c.stability),
             line("prediction", 6, |c| &c.prediction),
             line("held-out loss", 2, |c| &c.loss),

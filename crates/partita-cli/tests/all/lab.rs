@@ -40,6 +40,7 @@ impl Lab {
         self.directory.path().join(name)
     }
 
+    #[cfg(feature = "deep")]
     pub fn exists(&self, name: &str) -> bool {
         self.path(name).exists()
     }

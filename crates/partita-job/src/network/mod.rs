@@ -130,6 +130,7 @@ fn record(found: DeepFit, proba: Vec<f32>) -> Record {
     Record {
         n: labels.len(),
         k,
+        choice: None,
         cluster_sizes: sizes,
         decisiveness: mean_entropy(&proba, k),
         ailments,

@@ -11,7 +11,8 @@ impl FitSpec {
     /// use partita::linear::Params;
     /// use partita_job::FitSpec;
     /// let spec = FitSpec::of_params(&Params { seed: 7, epochs: Some(3), ..Params::new(5) });
-    /// assert_eq!((spec.k, spec.seed, spec.method.epochs), (Some(5), 7, Some(3)));
+    /// assert_eq!((spec.clusters()?, spec.seed, spec.method.epochs), (5, 7, Some(3)));
+    /// # Ok::<(), partita_job::JobError>(())
     /// ```
     pub fn of_params(params: &Params) -> Self {
         let (exact_labels, em_iterations) = match params.solver {

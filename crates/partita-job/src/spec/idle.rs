@@ -28,6 +28,19 @@ fn refuse_neighbours(method: &MethodSpec) -> Result<()> {
     JobError::first_idle(&[(Field::Neighbours, asked && other)], why)
 }
 
+/// Fields that say something about a number of clusters that is still to be chosen.
+pub(super) fn refuse_for_choice(spec: &FitSpec) -> Result<()> {
+    let given = [
+        (Field::Net, spec.network.is_some()),
+        (Field::Prior, matches!(spec.prior, PriorSpec::Shares(_) | PriorSpec::File(_))),
+        (Field::Known, spec.known.is_some()),
+        (Field::Balance, spec.sizes.balance.is_some()),
+        (Field::MinSize, spec.sizes.min_size.is_some()),
+        (Field::MaxSize, spec.sizes.max_size.is_some()),
+    ];
+    JobError::first_idle(&given, "while `k` is to be chosen; give a number for `k`, or leave it out")
+}
+
 fn refuse_for_optimiser(method: &MethodSpec) -> Result<()> {
     let dims = [(Field::Dims, method.lift.is_asked() && method.dims != Dims::Auto)];
     JobError::first_idle(&dims, "beside `lift`, which has dimensions of its own; leave it out")?;

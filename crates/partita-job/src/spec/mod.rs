@@ -1,5 +1,6 @@
 //! What a fit is asked to do: one serialisable, versioned struct that every front end fills.
 
+mod clusters;
 mod engine;
 mod file;
 mod idle;
@@ -7,6 +8,7 @@ mod method;
 mod network;
 mod prior;
 
+pub use clusters::ClusterCount;
 #[cfg(feature = "deep")]
 pub(crate) use idle::refuse_for_images;
 pub use method::{MethodSpec, OptimiserKind};
@@ -51,8 +53,8 @@ pub struct FitSpec {
     pub version: u32,
     /// Where the rows are.
     pub data: DataSpec,
-    /// Number of clusters K.
-    pub k: Option<usize>,
+    /// Number of clusters K, or that it is to be chosen.
+    pub k: Option<ClusterCount>,
     /// Seed of all random choices: the same seed gives the same bits.
     pub seed: u64,
     /// Independent starts, trained together; the one with the lowest loss is kept.
@@ -123,15 +125,33 @@ impl DataSpec {
 impl FitSpec {
     /// `k` clusters, and defaults.
     pub fn new(k: usize) -> Self {
-        Self { k: Some(k), ..Self::default() }
+        Self { k: Some(ClusterCount::Number(k)), ..Self::default() }
     }
 
     /// The number of clusters.
     ///
     /// # Errors
-    /// If it was not given.
+    /// If it was not given, or is to be chosen.
     pub fn clusters(&self) -> Result<usize> {
-        self.k.ok_or(JobError::Missing { field: Field::K })
+        match self.k {
+            Some(ClusterCount::Number(k)) => Ok(k),
+            Some(open) => Err(JobError::Value {
+                field: Field::K,
+                value: open.to_string(),
+                problem: "cannot be chosen here; give a number".to_owned(),
+            }),
+            None => Err(JobError::Missing { field: Field::K }),
+        }
+    }
+
+    /// Whether the number of clusters is to be chosen.
+    pub fn chooses_k(&self) -> bool {
+        matches!(self.k, Some(ClusterCount::Auto | ClusterCount::Among { .. }))
+    }
+
+    /// The same fit with this number of clusters.
+    pub(crate) fn with_k(&self, k: usize) -> Self {
+        Self { k: Some(ClusterCount::Number(k)), ..self.clone() }
     }
 
     /// All files that a fit reads, but for the model of `like`, which the new one may replace.
@@ -154,7 +174,11 @@ impl FitSpec {
             );
             return Err(JobError::refused(None, problem));
         }
-        self.clusters()?;
+        if self.chooses_k() {
+            idle::refuse_for_choice(self)?;
+        } else {
+            self.clusters()?;
+        }
         if self.restarts > MOST_RESTARTS {
             let problem = format!("is too many; at most {MOST_RESTARTS} starts are trained together");
             return Err(JobError::Value {

@@ -10,7 +10,7 @@ fn full() -> FitSpec {
             columns: vec!["height".into(), "3".into()],
             id_column: Some("name".into()),
         },
-        k: Some(7),
+        k: Some(ClusterCount::Number(7)),
         seed: u64::MAX,
         restarts: 3,
         prior: PriorSpec::Shares(vec![0.1, 0.9]),
@@ -130,6 +130,13 @@ fn fields_that_would_be_ignored_are_refused() {
     assert_eq!(refused(|_| {}), None);
     assert_eq!(refused(|s| s.k = None), Some(Field::K));
     assert_eq!(refused(|s| s.restarts = 10_001), Some(Field::Restarts));
+    let auto = |s: &mut FitSpec| s.k = Some(ClusterCount::Auto);
+    assert_eq!(refused(auto), None);
+    assert_eq!(refused(|s| (auto(s), s.prior = PriorSpec::Auto).1), None);
+    assert_eq!(refused(|s| (auto(s), s.prior = PriorSpec::Shares(vec![1.0])).1), Some(Field::Prior));
+    assert_eq!(refused(|s| (auto(s), s.known = Some("known.csv".into())).1), Some(Field::Known));
+    assert_eq!(refused(|s| (auto(s), s.sizes.min_size = Some(3.0)).1), Some(Field::MinSize));
+    assert_eq!(refused(|s| (auto(s), s.network = Some(NetworkSpec::new("vgg4"))).1), Some(Field::Net));
     let lbfgs = |s: &mut FitSpec| s.method.optimiser = OptimiserKind::Lbfgs;
     assert_eq!(refused(lbfgs), None);
     assert_eq!(refused(|s| (lbfgs(s), s.method.epochs = Some(1)).1), Some(Field::Epochs));

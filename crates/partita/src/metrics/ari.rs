@@ -49,18 +49,22 @@ impl Contingency {
         let squares = |sizes: &[u64]| sizes.iter().map(|&s| i128::from(s) * i128::from(s)).sum::<i128>();
         let n = i128::from(self.total());
         let both: i128 = self.cells().iter().map(|c| i128::from(c.count) * i128::from(c.count)).sum();
-        let (clusters, classes) = (squares(self.cluster_sizes()), squares(self.class_sizes()));
-        // Ordered pairs of rows: together in both, only in the prediction, only in the truth, in neither.
-        let (together, predicted, truth) = (both - n, clusters - both, classes - both);
-        let apart = n * n - clusters - classes + both;
-        if predicted == 0 && truth == 0 {
-            return 1.0;
-        }
-        // Exact in integers up to a billion rows; only the last division rounds.
-        let agreement = 2 * (together * apart - predicted * truth);
-        let chance = (together + truth) * (truth + apart) + (together + predicted) * (predicted + apart);
-        agreement as f64 / chance as f64
+        adjusted(n, both, squares(self.cluster_sizes()), squares(self.class_sizes()))
     }
+}
+
+/// The index of two labelings of `n` rows from the sums of squares of the cells of their table, and of both kinds of sizes.
+pub(super) fn adjusted(n: i128, both: i128, clusters: i128, classes: i128) -> f64 {
+    // Ordered pairs of rows: together in both, only in the prediction, only in the truth, in neither.
+    let (together, predicted, truth) = (both - n, clusters - both, classes - both);
+    let apart = n * n - clusters - classes + both;
+    if predicted == 0 && truth == 0 {
+        return 1.0;
+    }
+    // Exact in integers up to a billion rows; only the last division rounds.
+    let agreement = 2 * (together * apart - predicted * truth);
+    let chance = (together + truth) * (truth + apart) + (together + predicted) * (predicted + apart);
+    agreement as f64 / chance as f64
 }
 
 #[cfg(test)]

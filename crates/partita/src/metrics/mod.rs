@@ -10,12 +10,14 @@
 //! | `assignment` | the best one-to-one assignment in such a table |
 //! | `accuracy` | ACC and the matching behind it |
 //! | `nmi`, `ari` | mutual information; agreement on pairs, also among restarts |
+//! | `clusterwise` | how well each cluster is found again |
 //! | `spread` | mean and standard deviation of several runs |
 //! | `silhouette` | separation measured on a sample of rows |
 
 mod accuracy;
 mod ari;
 mod assignment;
+mod clusterwise;
 mod contingency;
 mod nmi;
 mod silhouette;
@@ -23,6 +25,7 @@ mod spread;
 
 pub use accuracy::{Matching, accuracy, matching};
 pub use ari::{ari, mean_pairwise_ari};
+pub use clusterwise::clusterwise;
 pub use contingency::{Cell, Contingency, Label};
 pub use nmi::nmi;
 pub use silhouette::silhouette;

@@ -14,6 +14,7 @@ mod view;
 pub use choice::{MANY_FEATURES, Prepare, PrepareNote, PrepareWhy};
 pub use lift::{GraphLift, Landmarks, Lift, LiftKind, LiftNote, Lifted, QuadraticLift, RbfLift, modes};
 pub use preparation::{Preparation, Reader};
+pub(crate) use prepared::lift_kind;
 pub use prepared::{MANY_CLUSTERS, Neighbours, Preparations, Prepared, Recipe, Sight};
 pub use reduce::{Dims, Reduction, WIDE};
 pub use sparse::Projector;

@@ -229,6 +229,26 @@ impl Prepared {
     }
 }
 
+/// The lift that rows are prepared with by [`Prepared::new`], without preparing them.
+///
+/// # Errors
+/// As [`Prepared::new`].
+pub(crate) fn lift_kind(
+    data: &dyn Rows,
+    widths: &[usize],
+    recipe: Recipe,
+    observer: &dyn Observer,
+) -> Result<LiftKind> {
+    if recipe.lift != LiftKind::Auto {
+        return Ok(recipe.lift);
+    }
+    if !may_lift(data, recipe) {
+        return Ok(LiftKind::None);
+    }
+    let (base, _) = Preparation::fit_noted(data, widths, recipe.prepare, None, observer)?;
+    Ok(fit_lift(data, &base, recipe)?.map_or(LiftKind::None, |lift| lift.kind()))
+}
+
 /// Whether `auto` looks for a lift: rows of few features, which are not to be reduced to fewer.
 fn may_lift(data: &dyn Rows, recipe: Recipe) -> bool {
     data.m() < MANY_FEATURES && data.sparse().is_none() && recipe.dims == Dims::Auto
