@@ -9,7 +9,8 @@
 //!
 //! 0 means that a row's place is as dense as its cluster usually is, 0.5 that its neighbours are twice as far; far from everything it nears 1.
 //! That is the score of GLOSH (Campello et al., 2015) with plain distances. Rows with a score above the threshold are outliers. Distances are
-//! those of prepared rows, before a lift. New rows are judged as all others are.
+//! those of prepared rows, before a lift and without a reduction to principal components; more than 128 features are projected to so many
+//! random directions. New rows are judged as all others are.
 
 mod fence;
 mod rule;
@@ -19,7 +20,7 @@ mod tests;
 pub use rule::OutlierRule;
 
 use crate::error::Result;
-use crate::prepare::{Landmarks, Preparation, Reader};
+use crate::prepare::{Landmarks, Preparation, Reader, Reduction, WIDE};
 use crate::rows::Rows;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -70,8 +71,10 @@ impl Outliers {
         seed: u64,
     ) -> Result<(Self, Vec<f32>)> {
         rule.check()?;
-        let landmarks = Landmarks::sample(data, base, LANDMARKS, seed)?;
-        let mut found = Self { base: base.clone(), landmarks, typical: Vec::new(), threshold: 0.0 };
+        let reduction = (base.m() > WIDE).then(|| Reduction::random(base.m(), WIDE, seed));
+        let base = Preparation { reduction, ..base.clone() };
+        let landmarks = Landmarks::sample(data, &base, LANDMARKS, seed)?;
+        let mut found = Self { base, landmarks, typical: Vec::new(), threshold: 0.0 };
         let scales = found.scales(data)?;
         let logs: Vec<f64> = scales.iter().map(|s| f64::from(s.max(f32::MIN_POSITIVE)).ln()).collect();
         let (typical, end) = match rule {

@@ -64,6 +64,17 @@ fn clean_gaussians_lose_few_rows() {
 }
 
 #[test]
+fn rows_of_many_features_are_not_taken_for_outliers_by_chance() {
+    // More rows than any sample, and more features than are kept.
+    let x = gaussians(5000, 400);
+    let base = Preparation::fit(&x, &[400], Prepare::Centre, &Silent).unwrap();
+    let labels: Vec<u32> = (0..5000).map(|i| i % 4).collect();
+    let (found, scores) = Outliers::fit(&x, &base, (&labels, 4), OutlierRule::Auto, 0).unwrap();
+    assert_eq!(found.base.d(), 128);
+    assert!(found.note(&scores).share <= 0.02, "{:?}", found.note(&scores));
+}
+
+#[test]
 fn share_is_met_within_one_row() {
     let x = gaussians(600, 3);
     for share in [0.001, 0.01, 0.1, 0.333, 0.45] {
