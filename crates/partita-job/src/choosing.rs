@@ -67,7 +67,7 @@ pub(crate) fn chosen(
     let n = given.used.as_ref().map_or(dataset.n(), |used| used.len());
     let Some(range) = spec.k.and_then(|k| k.range(most_clusters(n))) else { return Ok(None) };
     let known = [(Field::Known, given.known.as_ref().is_some_and(|known| known.iter().any(|l| *l >= 0)))];
-    JobError::first_idle(&known, "while `k` is to be chosen; give a number for `k`, or leave it out")?;
+    JobError::first_idle(&known, "while `k` is to be chosen; leave it out, or give a number for `k`")?;
     let candidates = candidates(spec, options, &range, n)?;
     let rows = dataset.rows()?;
     let part = given.used.as_deref().map(|used| Subset::new(&rows, used.to_vec()));

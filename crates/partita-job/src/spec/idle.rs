@@ -38,7 +38,7 @@ pub(super) fn refuse_for_choice(spec: &FitSpec) -> Result<()> {
         (Field::MinSize, spec.sizes.min_size.is_some()),
         (Field::MaxSize, spec.sizes.max_size.is_some()),
     ];
-    JobError::first_idle(&given, "while `k` is to be chosen; give a number for `k`, or leave it out")
+    JobError::first_idle(&given, "while `k` is to be chosen; leave it out, or give a number for `k`")
 }
 
 fn refuse_for_optimiser(method: &MethodSpec) -> Result<()> {
