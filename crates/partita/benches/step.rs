@@ -4,7 +4,7 @@
 //! that is larger than the caches, as in training.
 
 use ndarray::Array2;
-use partita::linear::em::{EmStep, Marks, Scratch};
+use partita::linear::em::{EmStep, Logits, Marks, Scratch};
 use partita::linear::{Buffers, Gradient, Head, Input, Labelling, Optimiser, RowBatch, Source, Stack};
 use partita::numeric::optimise::Pace;
 use partita::numeric::product;
@@ -126,6 +126,6 @@ fn pseudo_labels(rng: &mut impl rand::Rng) -> f64 {
     let mut scratch = Scratch::default();
     let em = em();
     time(|_| {
-        black_box(em.gradient(&z, (K, 0), Marks::default(), &mut d, &mut scratch));
+        black_box(em.gradient(Logits::own(&z), (K, 0), Marks::default(), &mut d, &mut scratch));
     })
 }
