@@ -66,7 +66,7 @@ class EntropyClustering(Clusterer):
         clusters, for other such rows the mixture, and for more features none.
     neighbours : int or "auto", default="auto"
         Each row is averaged with so many nearest neighbours; the averages find the pseudo-labels, and rows learn them by their own features.
-        ``"auto"`` takes 15 for more than 16 clusters of at least 32 features, and otherwise none.
+        ``"auto"`` takes 15 for more than 16 clusters of at least 32 features, with 80 rows for each, and otherwise none.
     dims : int, "auto" or "full", default="auto"
         Dimensions to train on: at most 128 principal components, all features, or how many.
     init : {"auto", "random", "k-means++", "kmeans"}, default="auto"

@@ -186,7 +186,7 @@ def preparation(case, rng, directory):
     if given(rng, 0.3):
         lift = str(rng.choice(["none", "quadratic", "rbf", "graph"]))
         case.option("--lift", lift, ("method", "lift", lift), lift=lift)
-    if given(rng, 0.2):
+    if given(rng, 0.2, not {"loss", "label_solver", "refresh"} & set(case.arguments)):
         case.option("--neighbours", 3, ("method", "neighbours", {"exactly": 3}), neighbours=3)
     if given(rng, 0.2):
         case.option("--dims", "full", ("method", "dims", "full"), dims="full")

@@ -162,6 +162,7 @@ WRONG = {
     "gamma": ({"gamma": -1}, "'gamma' parameter"),
     "prepare": ({"prepare": "x"}, "'prepare' parameter"),
     "lift": ({"lift": "kernel"}, "'lift' parameter"),
+    "neighbours": ({"neighbours": 3, "loss": "sela"}, "neighbours= has no meaning beside these options"),
     "dims": ({"dims": 0}, "'dims' parameter"),
     "init": ({"init": "x"}, "'init' parameter"),
     "epochs": ({"epochs": 2, "optimiser": "lbfgs"}, "epochs= has no meaning where optimiser= is lbfgs"),

@@ -94,7 +94,7 @@ pub struct MethodArgs {
     /// A feature map before the softmax, for clusters that no planes part [default: auto]
     #[arg(long, value_enum)]
     pub lift: Option<LiftArg>,
-    /// Neighbours that teach each row: auto (15 for more than 16 clusters of many features, otherwise none) or a number [default: auto]
+    /// Neighbours that teach each row: auto (15 for more than 16 clusters of many features and rows, otherwise none) or a number [default: auto]
     #[arg(long, value_name = "N|auto", value_parser = neighbours)]
     pub neighbours: Option<Neighbours>,
     /// Dimensions to train on: auto (at most 128 principal components), full, or a number [default: auto]

@@ -95,7 +95,7 @@ impl Cells {
             products.resize(rows.len() * ids.len(), 0.0);
             product::product(&queries, &tile, m, &mut products);
             for ((best, products), &own) in best.iter_mut().zip(products.chunks_exact(ids.len())).zip(rows) {
-                best.scan_ids(products, ids, own);
+                best.scan(products, ids.iter().copied(), own);
             }
         }
         let mut out = vec![0; rows.len() * count];

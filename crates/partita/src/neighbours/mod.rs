@@ -106,7 +106,7 @@ fn search(unit: &[f32], m: usize, first: usize, count: usize, out: &mut [u32]) {
         let products = &mut products[..rows * width];
         product::product(queries, tile, m, products);
         for (q, (best, row)) in best.iter_mut().zip(products.chunks_exact(width)).enumerate() {
-            best.scan(row, t * TILE, first + q);
+            best.scan(row, (t * TILE) as u32.., (first + q) as u32);
         }
     }
     for (best, out) in best.into_iter().zip(out.chunks_exact_mut(count)) {
@@ -127,21 +127,10 @@ impl Best {
         Self { count, kept: Vec::with_capacity(2 * count), floor: f32::NEG_INFINITY }
     }
 
-    /// See the products with the rows from `first` on; `own` is the row itself. Later rows lose to equal earlier ones.
-    fn scan(&mut self, products: &[f32], first: usize, own: usize) {
-        for (j, &p) in products.iter().enumerate() {
-            if p > self.floor && first + j != own {
-                self.kept.push((p, (first + j) as u32));
-                if self.kept.len() == 2 * self.count {
-                    self.cut();
-                }
-            }
-        }
-    }
-
-    /// The same for rows of any numbers, in rising order.
-    fn scan_ids(&mut self, products: &[f32], ids: &[u32], own: u32) {
-        for (&p, &id) in products.iter().zip(ids) {
+    /// See the products with rows of these numbers, in rising order; `own` is the row itself. Later rows lose to equal earlier ones.
+    #[inline]
+    fn scan(&mut self, products: &[f32], ids: impl Iterator<Item = u32>, own: u32) {
+        for (&p, id) in products.iter().zip(ids) {
             if p > self.floor && id != own {
                 self.kept.push((p, id));
                 if self.kept.len() == 2 * self.count {

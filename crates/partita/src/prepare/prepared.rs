@@ -19,6 +19,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub const MANY_CLUSTERS: usize = 16;
 /// Neighbours by `auto`. Of 7, 15 and 30, fifteen was best on texts of 20 and 25 classes.
 const USUAL_NEIGHBOURS: usize = 15;
+/// Rows for each cluster that `auto` asks for: with 70 neighbours are too far away to be of the same class, with 100 they are not.
+const ROWS_TAUGHT: usize = 80;
 /// Rows that `auto` averages at most: of 128 dimensions, they and their averages take half a gigabyte.
 const MOST_AVERAGED: usize = 500_000;
 /// Rows lifted together.
@@ -46,8 +48,8 @@ pub struct Recipe {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Neighbours {
-    /// Fifteen, or half the equal share of a cluster if that is less, for more than 16 clusters of at least 32 features and at most half a
-    /// million rows; otherwise none.
+    /// Fifteen for more than 16 clusters of at least 32 features, with 80 rows for each cluster and at most half a million in all;
+    /// otherwise none.
     #[default]
     Auto,
     /// So many; 0 for none.
@@ -58,10 +60,10 @@ impl Neighbours {
     /// How many, for `n` rows of `m` features in `k` clusters.
     fn count(self, n: usize, m: usize, k: usize) -> usize {
         match self {
-            Self::Auto if m >= MANY_FEATURES && k > MANY_CLUSTERS && n <= MOST_AVERAGED => {
-                USUAL_NEIGHBOURS.min(n / (2 * k))
+            Self::Auto => {
+                let many = m >= MANY_FEATURES && k > MANY_CLUSTERS;
+                if many && (ROWS_TAUGHT * k..=MOST_AVERAGED).contains(&n) { USUAL_NEIGHBOURS } else { 0 }
             }
-            Self::Auto => 0,
             Self::Exactly(count) => count.min(n - 1),
         }
     }

@@ -33,7 +33,7 @@ fn fitted(x: &Array2<f32>, params: &Params) -> Fit {
 
 #[test]
 fn neighbours_teach_many_clusters_and_not_few() {
-    let (x, truth) = clusters(&[60; 20], 1.0);
+    let (x, truth) = clusters(&[90; 20], 1.0);
     let params = Params { restarts: 3, ..Params::new(20) };
     let taught = fitted(&x, &params);
     let alone = fitted(&x, &Params { neighbours: Neighbours::Exactly(0), ..params.clone() });
@@ -42,13 +42,16 @@ fn neighbours_teach_many_clusters_and_not_few() {
     assert!(with > without, "{with} with neighbours, {without} without");
     // Labels are those of the rows themselves: a row alone gets the same one.
     assert_eq!(taught.model.predict(&x).unwrap(), taught.labels);
-    assert_eq!(fitted(&x, &Params { restarts: 1, ..Params::new(10) }).report.neighbours, 0);
+    for k in [10, 24] {
+        // Too few clusters, too few rows in each.
+        assert_eq!(fitted(&x, &Params { restarts: 1, ..Params::new(k) }).report.neighbours, 0);
+    }
 }
 
 #[test]
 fn neither_the_threads_nor_the_memory_change_what_neighbours_teach() {
     let (x, _) = clusters(&[40; 18], 1.0);
-    let params = Params { restarts: 2, ..Params::new(18) };
+    let params = Params { restarts: 2, neighbours: Neighbours::Exactly(10), ..Params::new(18) };
     let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     let one = pool(1).install(|| fitted(&x, &params));
     let three = pool(3).install(|| fitted(&x, &params));
