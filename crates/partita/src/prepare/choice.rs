@@ -16,6 +16,8 @@ use std::ops::Range;
 const SKEWED: f64 = 0.5;
 /// Spreads of columns that differ by this factor are of different units.
 const UNITS: f64 = 10.0;
+/// Columns of different units at most.
+const MOST_COLUMNS: usize = 512;
 /// A standard deviation this many times that of the inner values is made by outliers. Exponential tails have 1.04, a lognormal column of
 /// unit variance of the logarithm 1.4.
 const TAILS: f64 = 3.0;
@@ -139,8 +141,12 @@ impl Prepare {
 }
 
 /// How many times larger the largest spread is than the smallest. Among many features of one unit some hardly vary at all, such as
-/// pixels in a corner: there, than the median.
+/// pixels in a corner: there, than the median. Beyond a number of columns that anybody would name they are one kind of thing, words for
+/// instance, some frequent and some rare.
 fn disparity(deviations: &[f64]) -> f64 {
+    if deviations.len() > MOST_COLUMNS {
+        return 1.0;
+    }
     let mut varying: Vec<f64> = deviations.iter().copied().filter(|d| *d > 0.0).collect();
     varying.sort_by(f64::total_cmp);
     let (Some(first), Some(last)) = (varying.first(), varying.last()) else { return 1.0 };

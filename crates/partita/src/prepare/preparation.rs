@@ -65,13 +65,15 @@ impl Preparation {
             widths.iter().map(|&width| FeatureView { width, centre: Vec::new(), normalise: false }).collect();
         let survey = survey(data, &Part::new(observer, 0.0, 0.5))?;
         let deviations = survey.deviations(0..data.m(), n);
-        let inner = Inner::of(data, widths, &deviations, how)?;
+        // Sparse rows count things of one kind, rare and frequent ones: their spreads are no units.
+        let spreads = if data.sparse().is_some() { vec![1.0; data.m()] } else { deviations };
+        let inner = Inner::of(data, widths, &spreads, how)?;
         let mut notes = Vec::with_capacity(widths.len());
         let mut at = 0;
         for view in &mut views {
             let part = at..at + view.width;
             let skewness = survey.skewness(part.clone(), n);
-            let note = how.resolve(&deviations[part.clone()], inner.spread(part.clone()), skewness);
+            let note = how.resolve(&spreads[part.clone()], inner.spread(part.clone()), skewness);
             view.centre = match note.kind {
                 Prepare::Centre | Prepare::Standardise | Prepare::Robust | Prepare::Sphere => {
                     survey.mean(part.clone(), n)

@@ -66,6 +66,23 @@ fn a_fit_finds_the_same_clusters_and_predicts_rows_of_either_kind_alike() {
 }
 
 #[test]
+fn rare_and_frequent_words_are_of_one_unit() {
+    // Column j has a value in every 2^(j/4)-th row, so that spreads differ by far more than an order of magnitude.
+    let (n, m) = (4096, 40);
+    let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+    for i in 0..n {
+        for j in (0..m).filter(|j| i % (1 << (j / 4)) == 0) {
+            columns.push(j as i32);
+            values.push(if j < 4 { 9.0f32 } else { 0.2 } * (1.0 + (i % 7) as f32));
+        }
+        starts.push(columns.len());
+    }
+    let rows = Csr::new(starts, columns.into(), values.into(), m).unwrap();
+    let prepared = Input::new(&rows).prepared(Params::new(3).recipe(), &Silent).unwrap();
+    assert!(prepared.notes()[0].kind.normalises(), "{:?}", prepared.notes());
+}
+
+#[test]
 fn rows_that_do_not_ascend_or_do_not_fit_are_refused() {
     for (starts, columns, values) in [
         (vec![0, 2], vec![1, 0], vec![1.0, 2.0]),
