@@ -12,7 +12,6 @@ use super::source::RowBatch;
 use super::state::TrainState;
 use crate::centres::{Table, unit_rows};
 use crate::neighbours::{agreement, nearest};
-use crate::numeric::product;
 use crate::prepare::{Preparation, modes};
 use crate::simplex::largest;
 use serde::{Deserialize, Serialize};
@@ -94,9 +93,7 @@ impl Crowd {
 
     fn agreement(&self, head: &Head) -> f64 {
         let k = head.bias.len();
-        let mut z = vec![0.0; self.x.len() / self.m * k];
-        product::logits(&self.x, &head.weight, &head.bias, self.m, &mut z);
-        let labels: Vec<u32> = z.chunks_exact(k).map(|z| largest(z) as u32).collect();
+        let labels: Vec<u32> = head.logits(&self.x).chunks_exact(k).map(|z| largest(z) as u32).collect();
         agreement(&labels, &self.near, k)
     }
 }

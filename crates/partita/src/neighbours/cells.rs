@@ -29,9 +29,9 @@ const QUERIES: usize = 128;
 /// use partita::neighbours::cells::nearest;
 /// use partita::rivals::Table;
 /// let x = [1.0, 0.0, 0.9, 0.1, 0.0, 1.0, 0.2, 0.8];
-/// assert_eq!(nearest(Table { x: &x, m: 2 }, 1, 0).unwrap(), [1, 0, 3, 2]);
+/// assert_eq!(nearest(Table { x: &x, m: 2 }, 1, 0), [1, 0, 3, 2]);
 /// ```
-pub fn nearest(table: Table<'_>, count: usize, seed: u64) -> Option<Vec<u32>> {
+pub fn nearest(table: Table<'_>, count: usize, seed: u64) -> Vec<u32> {
     let unit = unit_rows(table);
     let cells = Cells::of(Table { x: &unit, m: table.m }, seed);
     let mut found = vec![0; table.n() * count];
@@ -48,7 +48,7 @@ pub fn nearest(table: Table<'_>, count: usize, seed: u64) -> Option<Vec<u32>> {
             found[row as usize * count..][..count].copy_from_slice(answer);
         }
     }
-    Some(found)
+    found
 }
 
 /// Rows by cells, and the cells around each cell, the nearest first.

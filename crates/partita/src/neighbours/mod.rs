@@ -54,9 +54,11 @@ pub fn nearest(table: Table<'_>, count: usize, mut go_on: impl FnMut(f64) -> boo
 /// assert_eq!(averaged(Table { x: &x, m: 2 }, 1, 0)[4..], [0.0, 2.0, 0.0, 2.0]);
 /// ```
 pub fn averaged(table: Table<'_>, count: usize, seed: u64) -> Vec<f32> {
-    let near =
-        if table.n() > EXACT { cells::nearest(table, count, seed) } else { nearest(table, count, |_| true) };
-    let near = near.expect("nobody stops the search");
+    let near = if table.n() > EXACT {
+        cells::nearest(table, count, seed)
+    } else {
+        nearest(table, count, |_| true).expect("nobody stops the search")
+    };
     let (m, share) = (table.m, 1.0 / (count + 1) as f32);
     let mut out = table.x.to_vec();
     out.par_chunks_mut(m).zip(near.par_chunks(count)).for_each(|(row, near)| {
@@ -202,8 +204,8 @@ mod tests {
         let table = Table { x: &x, m };
         let exact = nearest(table, count, |_| true).unwrap();
         let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let found = pool(1).install(|| cells::nearest(table, count, 0).unwrap());
-        assert!(pool(3).install(|| cells::nearest(table, count, 0).unwrap()) == found);
+        let found = pool(1).install(|| cells::nearest(table, count, 0));
+        assert!(pool(3).install(|| cells::nearest(table, count, 0)) == found);
         let hits = exact.chunks(count).zip(found.chunks(count));
         let hits: usize = hits.map(|(a, b)| a.iter().filter(|i| b.contains(i)).count()).sum();
         assert!(hits as f64 > 0.95 * (n * count) as f64, "{hits} of {}", n * count);
