@@ -19,7 +19,7 @@ use std::str::FromStr;
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PriorSpec {
-    /// Equal sizes or, where a lift shows clusters of any size, estimated ones.
+    /// Estimated sizes where rows show them, otherwise equal ones.
     #[default]
     Usual,
     /// All clusters have the same size.

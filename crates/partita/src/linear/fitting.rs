@@ -98,8 +98,7 @@ impl<'a> Fitting<'a> {
             plan.checked.prior = range.clip(&layout.shares);
             return Self::begin(plan, source, None);
         }
-        let named = source.is_warm() || source.known().is_some();
-        if named || !Crowd::suits(source.n(), params.k) {
+        if !may_try(&source, params.k) {
             let estimate = Estimate::begin(&plan, range, &sample(params.seed, &source)?);
             return Self::begin(plan, source, Some(estimate));
         }
@@ -117,7 +116,7 @@ impl<'a> Fitting<'a> {
     /// Begin with the fit from the graph of neighbours.
     fn try_graph(mut plan: Plan, source: Source<'a>, range: Range) -> Result<Self> {
         let seed = plan.params.seed;
-        let crowd = Crowd::of(&sample(seed, &source)?, source.preparation());
+        let crowd = Crowd::of(&sample(seed, &source)?, source.preparation(), plan.params.k);
         let layout = crowd.layout(plan.params.k, seed);
         plan.checked.prior = range.clip(&layout.shares);
         let trainer = Trainer::new(plan.clone(), source, Some(crowd.head(&layout)))?;
@@ -148,7 +147,7 @@ impl<'a> Fitting<'a> {
         }
         plan.checked.prior.clone_from(&state.prior);
         let crowd = match &state.trial {
-            Some(_) => Some(Crowd::of(&sample(params.seed, &source)?, source.preparation())),
+            Some(_) => Some(Crowd::of(&sample(params.seed, &source)?, source.preparation(), params.k)),
             None => None,
         };
         // While a trial trains, the trainer has the one start of it, whatever that was: the state holds where it is now.
@@ -198,9 +197,9 @@ impl<'a> Fitting<'a> {
             self.state.train = self.trainer.begin()?;
             return Ok(true);
         };
-        let (_, best) = self.trainer.judge(&self.state.train);
-        let (graph, usual) = (tried.head(0), self.state.train.head(best));
-        if self.crowd.take().is_some_and(|crowd| crowd.prefers(&graph, &usual)) {
+        let train = &self.state.train;
+        let usual = (0..train.restarts().len()).map(|place| train.head(place));
+        if self.crowd.take().is_some_and(|crowd| crowd.prefers(&tried.head(0), usual)) {
             self.set_prior(prior);
             self.trainer = trainer(&self.plan, None, self.source)?;
             self.state.train = tried;
@@ -374,13 +373,18 @@ fn checked<'a>(input: &'a Input<'a>, prepared: &'a Prepared, params: &Params) ->
         true => Some(Layout::of(&source, &sample(params.seed, &source)?, params.k, params.seed)),
         false => None,
     };
-    let prior = params.prior.resolve(params.k, layout.is_some());
+    let prior = params.prior.resolve(params.k, layout.is_some() || may_try(&source, params.k));
     let params = Params { prior, ..params.clone() };
     let mut checked = params.check(input.rows.n())?;
     if params.gamma.is_none() {
         checked.gamma *= layout.as_ref().map_or_else(|| crowded(params.k), |layout| layout.gamma);
     }
     Ok((Plan { params, checked, layout }, source))
+}
+
+/// Whether the graph of neighbours can show how large clusters are: nothing names them, and rows are enough.
+fn may_try(source: &Source<'_>, k: usize) -> bool {
+    !source.is_warm() && source.known().is_none() && Crowd::suits(source.n(), k)
 }
 
 /// What γ is multiplied by for many clusters in many dimensions. They have few rows each for as many weights as any other, and a larger

@@ -18,6 +18,7 @@ use crate::centres::{Descent, Lloyd, NEVER_STOP, Table, neighbour_distance, plus
 use crate::numeric::vector;
 use crate::prepare::{Lift, MANY_FEATURES};
 use crate::rng::{Stream, stream};
+use rayon::prelude::*;
 
 /// K-means runs of which the tightest is kept.
 const RUNS: usize = 10;
@@ -69,17 +70,11 @@ impl Layout {
 
     /// Clusters as K-means left them.
     pub fn of_lloyd(fitted: &Lloyd, weights: Option<&[f32]>, k: usize) -> Self {
-        let mut shares = vec![0.0; k];
-        for (i, &label) in fitted.labels.iter().enumerate() {
-            shares[label as usize] += weights.map_or(1.0, |weights| f64::from(weights[i]));
-        }
-        let total: f64 = shares.iter().sum();
-        shares.iter_mut().for_each(|share| *share /= total);
-        Self::sorted(&fitted.centres, &shares, fitted.tightness())
+        Self::sorted(&fitted.centres, &shares(&fitted.labels, weights, k), fitted.tightness())
     }
 
     /// Clusters of rows with these labels.
-    pub fn of_labels(table: Table<'_>, labels: &[u32], k: usize) -> Self {
+    pub fn of_labels(table: Table<'_>, weights: Option<&[f32]>, labels: &[u32], k: usize) -> Self {
         let m = table.m;
         let (mut sums, mut counts) = (vec![0.0f64; k * m], vec![0usize; k]);
         for (x, &label) in table.x.chunks_exact(m).zip(labels) {
@@ -89,11 +84,10 @@ impl Layout {
         }
         let share = |i: usize| 1.0 / counts[i / m].max(1) as f64;
         let centres: Vec<f32> = sums.iter().enumerate().map(|(i, s)| (s * share(i)) as f32).collect();
-        let shares: Vec<f64> = counts.iter().map(|&c| c as f64 / labels.len() as f64).collect();
         let spread = table.x.chunks_exact(m).zip(labels);
         let spread = spread.map(|(x, &l)| vector::squared_distance(x, &centres[l as usize * m..][..m]));
         let tightness = spread.map(f64::from).sum::<f64>() / labels.len() as f64;
-        Self::sorted(&centres, &shares, tightness)
+        Self::sorted(&centres, &shares(labels, weights, k), tightness)
     }
 
     fn sorted(centres: &[f32], shares: &[f64], tightness: f64) -> Self {
@@ -118,12 +112,24 @@ impl Layout {
     }
 }
 
+/// Share of each cluster.
+fn shares(labels: &[u32], weights: Option<&[f32]>, k: usize) -> Vec<f64> {
+    let mut shares = vec![0.0; k];
+    for (i, &label) in labels.iter().enumerate() {
+        shares[label as usize] += weights.map_or(1.0, |weights| f64::from(weights[i]));
+    }
+    let total: f64 = shares.iter().sum();
+    shares.iter_mut().for_each(|share| *share /= total);
+    shares
+}
+
 /// The best of several runs of K-means.
 pub fn tightest(table: Table<'_>, k: usize, seed: u64) -> Lloyd {
     let run = |run: usize| -> Lloyd {
         let seeds = plus_plus(table, k, &mut stream(seed, Stream::Seeds, run as u64));
         Descent::default().run(table, seeds, NEVER_STOP)
     };
-    let best = (0..RUNS).map(run).reduce(|a, b| if b.inertia < a.inertia { b } else { a });
+    let runs: Vec<Lloyd> = (0..RUNS).into_par_iter().map(run).collect();
+    let best = runs.into_iter().reduce(|a, b| if b.inertia < a.inertia { b } else { a });
     best.expect("at least one run")
 }

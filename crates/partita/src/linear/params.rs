@@ -41,7 +41,7 @@ pub enum Prior {
     /// All clusters have the same size.
     #[default]
     Uniform,
-    /// Equal sizes or, for rows of few dimensions, which show how large clusters are, estimated ones.
+    /// Estimated sizes where rows show how large clusters are; equal ones where they are too few, or where known labels or a model name the clusters.
     Usual,
     /// These shares.
     Given(Vec<f64>),
@@ -55,10 +55,10 @@ pub enum Prior {
 }
 
 impl Prior {
-    /// What [`Prior::Usual`] means for `k` clusters, whose layout is seen or not.
-    pub(super) fn resolve(&self, k: usize, seen: bool) -> Self {
+    /// What [`Prior::Usual`] means for `k` clusters, whose sizes the rows show or not.
+    pub(super) fn resolve(&self, k: usize, shown: bool) -> Self {
         match self {
-            Self::Usual if seen => Self::unknown(k),
+            Self::Usual if shown => Self::unknown(k),
             Self::Usual => Self::Uniform,
             known => known.clone(),
         }

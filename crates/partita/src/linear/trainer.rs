@@ -24,7 +24,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 /// Restarts are compared on all rows if there are at most this many, otherwise on a random sample of this size.
-const JUDGED_ROWS: usize = 20_000;
+pub(super) const JUDGED_ROWS: usize = 20_000;
 
 /// EM iterations for the pseudo-labels by which restarts are compared. The optimum itself ranks them alike and costs a
 /// hundred times more at 200 clusters.
@@ -271,7 +271,7 @@ impl<'a> Trainer<'a> {
     /// From the search to the refinement: show what is known to those that have not seen it, and keep the best.
     fn promote(&mut self, state: &mut TrainState) -> Result<()> {
         self.show_known(&mut state.stack)?;
-        let ranked = ranking(&self.losses(&state.stack));
+        let ranked = if state.stack.len() > 1 { ranking(&self.losses(&state.stack)) } else { vec![0] };
         state.stack.keep(&ranked[..self.plan.params.restarts.min(ranked.len())]);
         state.sums = vec![0.0; state.stack.len()];
         state.labels.clear();

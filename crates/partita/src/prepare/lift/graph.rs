@@ -169,7 +169,7 @@ impl GraphLift {
     }
 }
 
-/// The `k` slowest modes of a walk among rows `[n, m]` of length one, whose nearest neighbours are `near` `[n, count]`, as rows of length one. In many
+/// Roughly the `k` slowest modes of a walk among rows `[n, m]` of length one, whose nearest neighbours are `near` `[n, count]`, as rows of length one. In many
 /// dimensions densities are hardly known, and b is 0.
 pub fn modes(unit: Table<'_>, near: &[u32], k: usize) -> Vec<f32> {
     let (n, m) = (unit.n(), unit.m);
@@ -184,7 +184,7 @@ pub fn modes(unit: Table<'_>, near: &[u32], k: usize) -> Vec<f32> {
     let scales = scales(&near, SCALE.min(count));
     let mut graph = connect(&near, &scales, count, 0.0);
     join_pieces(&mut graph, &Landmarks::new(unit.x, m), LEAST_LANDMARKS);
-    let spectrum = Spectrum::new(&graph, k);
+    let spectrum = Spectrum::rough(&graph, k);
     let modes: Vec<f32> = spectrum.vectors.iter().map(|&v| v as f32).collect();
     unit_rows(Table { x: &modes, m: spectrum.values.len() })
 }
