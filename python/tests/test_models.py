@@ -158,5 +158,20 @@ def test_a_lift_serves_all_that_a_model_does(tmp_path):
     again = EntropyClustering(2, warm_start=True).fit(x).fit(x)
     np.testing.assert_array_equal(again.labels_, EntropyClustering(2).fit(x).labels_)
     np.testing.assert_array_equal(loaded.partial_fit(x).predict(x), model.labels_)
-    with pytest.raises(ValueError, match="ONNX"):
-        model.to_onnx()
+
+
+@pytest.mark.parametrize("lift", ["graph", "quadratic", "rbf"])
+def test_a_lift_is_written_as_onnx(lift):
+    onnx, onnxruntime = pytest.importorskip("onnx"), pytest.importorskip("onnxruntime")
+    rng = np.random.default_rng(6)
+    x = np.vstack([rng.normal(0, 1, (200, 3)) * [1, 30, 0.1] + [5, 0, 0], rng.normal(0, 2, (300, 3)) * [1, 30, 0.1]])
+    x = x.astype(np.float32)
+    model = EntropyClustering(2, n_init=2, lift=lift).fit(x)
+    onnx.checker.check_model(onnx.load_from_string(model.to_onnx()), full_check=True)
+    session = onnxruntime.InferenceSession(model.to_onnx(), providers=["CPUExecutionProvider"])
+    # Rows that it never saw, and one far from all others.
+    new = np.vstack([rng.normal(0, 2, (100, 3)) * [1, 30, 0.1], [[300.0, 0.0, 0.0]]]).astype(np.float32)
+    for rows in (x, new):
+        label, proba = session.run(["label", "probabilities"], {"X": rows})
+        np.testing.assert_array_equal(label, model.predict(rows))
+        np.testing.assert_allclose(proba, model.predict_proba(rows), atol=1e-4)

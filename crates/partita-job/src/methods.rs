@@ -6,14 +6,14 @@ use partita::linear::{LiftKind, Params, Prepare, Prior};
 use serde::{Deserialize, Serialize};
 
 /// The methods of a comparison, if none are named.
-pub const USUAL_METHODS: [&str; 7] =
-    ["ours", "rim", "sela", "miadm-star", "kmeans", "soft-kmeans", "gmm-diagonal"];
+pub const USUAL_METHODS: [&str; 8] =
+    ["partita", "ours", "rim", "sela", "miadm-star", "kmeans", "soft-kmeans", "gmm-diagonal"];
 
 /// Methods by name; `all` stands for every one.
 ///
 /// ```
 /// use partita_job::{USUAL_METHODS, contenders};
-/// assert_eq!(contenders(&USUAL_METHODS)?.len(), 7);
+/// assert_eq!(contenders(&USUAL_METHODS)?.len(), 8);
 /// assert!(contenders(&["ours", "ours"]).is_err());
 /// # Ok::<(), partita_job::JobError>(())
 /// ```

@@ -1,7 +1,7 @@
 //! The methods that can be compared, by name.
 
 use crate::error::{Error, Result};
-use crate::linear::{self, Dims, Input, Loss, Params, Prepare, Refresh, Solver};
+use crate::linear::{self, Dims, Input, LiftKind, Loss, Params, Prepare, Prior, Refresh, Solver};
 use crate::prepare::Preparations;
 use crate::pseudo::Miadm;
 use crate::report::{Observer, Part};
@@ -17,6 +17,8 @@ use std::str::FromStr;
 /// A method in a comparison.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Contender {
+    /// A fit as it is by default: the loss of "ours", with a lift and estimated sizes where rows show them.
+    Default,
     /// The linear softmax model, trained with some loss.
     Linear {
         /// The loss.
@@ -52,10 +54,11 @@ const fn linear(loss: Loss, refresh: Refresh) -> Contender {
 /// Every name, what it stands for, and what it is.
 const CATALOGUE: &[(&str, Contender, &str)] = &[
     (
-        "ours",
-        linear(Loss::Strong, Refresh::Batch),
-        "reverse cross-entropy and strong fairness, the default of a fit",
+        "partita",
+        Contender::Default,
+        "a fit as by default: \"ours\" with a lift and estimated sizes where rows show them",
     ),
+    ("ours", linear(Loss::Strong, Refresh::Batch), "reverse cross-entropy and strong fairness, equal sizes"),
     ("ours-epoch", linear(Loss::Strong, Refresh::Epoch), "the same, labels once an epoch"),
     (
         "ours-exact",
@@ -208,6 +211,11 @@ impl Contender {
     ) -> Result<RunResult> {
         let Setting { k, restarts, epochs, prepare, dims } = *setting;
         match *self {
+            Self::Default => {
+                let (lift, prior, dims) = (LiftKind::Auto, Prior::Usual, dims.unwrap_or_default());
+                let params = Params { lift, prior, restarts, epochs, prepare, dims, seed, ..Params::new(k) };
+                run_linear(shared, &params, observer)
+            }
             Self::Linear { loss, refresh, solver, norm } => {
                 let gamma = (!norm).then_some(0.0);
                 let dims = dims.unwrap_or_default();
@@ -250,7 +258,7 @@ impl Contender {
 
     fn default_dims(&self) -> Dims {
         match self {
-            Self::Linear { .. } | Self::Gmm(_) => Dims::Auto,
+            Self::Default | Self::Linear { .. } | Self::Gmm(_) => Dims::Auto,
             _ => Dims::Full,
         }
     }

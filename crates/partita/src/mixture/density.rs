@@ -78,6 +78,16 @@ impl Mixture {
         self.means.len() / self.weights.len()
     }
 
+    /// What turns x − μ into units of standard deviations: 1/sd, once or for each feature, or the inverse of the Cholesky factor, row-major `[m, m]`.
+    pub fn whitening(&self, c: usize) -> &[f64] {
+        &self.whiten[c]
+    }
+
+    /// ln of weight × density of each Gaussian at its mean.
+    pub fn constants(&self) -> &[f64] {
+        &self.constant
+    }
+
     /// ln of weight × density of each Gaussian for the rows `x`, `[rows, k]`.
     fn log_joint(&self, x: &[f64], out: &mut [f64]) {
         let (k, m) = (self.weights.len(), self.m());

@@ -112,6 +112,17 @@ impl GraphLift {
         self.modes.len() / self.landmarks.n().max(1)
     }
 
+    /// b, the power of the density in the weights of edges.
+    pub fn density(&self) -> f64 {
+        density(self.base.d())
+    }
+
+    /// Which of the `count` nearest landmarks, counted from 0, shows the scale of a row's region. A landmark is its own nearest; for other
+    /// rows the nearest takes that place.
+    pub fn own_rank(&self, count: usize) -> usize {
+        SCALE.min(count - 1)
+    }
+
     /// Whether all parts fit together and all numbers are finite.
     pub fn is_sound(&self) -> bool {
         let n = self.landmarks.n();
@@ -141,9 +152,8 @@ impl GraphLift {
     /// The modes at a prepared row.
     fn lift(&self, x: &[f32], out: &mut [f32], distances: &mut Vec<f32>) {
         let near = self.landmarks.nearest(x, self.neighbours + 1, distances);
-        // A landmark is its own nearest; for other rows the nearest takes that place.
-        let own = near[SCALE.min(near.len() - 1)].0.sqrt().max(f32::MIN_POSITIVE);
-        let b = density(self.base.d()) as f32;
+        let own = near[self.own_rank(near.len())].0.sqrt().max(f32::MIN_POSITIVE);
+        let b = self.density() as f32;
         let logs: Vec<f32> = near
             .iter()
             .map(|&(square, j)| {

@@ -160,8 +160,11 @@ impl Spectrum {
         let n = graph.n();
         let count = count.min(n);
         let block = count + SPARE.1.max((SPARE.0 * count as f64) as usize);
-        let (values, vectors) =
-            if n <= DENSE || 2 * block > n { all(&walk, count) } else { some(&walk, count, block, tolerance) };
+        let (values, vectors) = if n <= DENSE || 2 * block > n {
+            all(&walk, count)
+        } else {
+            some(&walk, count, block, tolerance)
+        };
         let entry = |i: usize, c: usize| vectors[(i, c)] / degrees[i].sqrt();
         Self {
             values,
