@@ -150,12 +150,14 @@ mod tests {
     #[test]
     fn the_bytes_are_those_of_the_onnx_library() {
         let views = model(3, &[(2, true, true), (1, false, false), (3, true, false)]);
-        assert!(to_onnx(&views).unwrap() == include_bytes!("../tests/golden/views.onnx"));
+        assert!(to_onnx(&views).unwrap() == include_bytes!("../../tests/golden/views.onnx"));
         assert!(
-            to_onnx(&model(2, &[(130, false, true)])).unwrap() == include_bytes!("../tests/golden/wide.onnx")
+            to_onnx(&model(2, &[(130, false, true)])).unwrap()
+                == include_bytes!("../../tests/golden/wide.onnx")
         );
         assert!(
-            to_onnx(&model(2, &[(4, false, false)])).unwrap() == include_bytes!("../tests/golden/plain.onnx")
+            to_onnx(&model(2, &[(4, false, false)])).unwrap()
+                == include_bytes!("../../tests/golden/plain.onnx")
         );
     }
 

@@ -24,7 +24,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 /// Restarts are compared on all rows if there are at most this many, otherwise on a random sample of this size.
-pub(super) const JUDGED_ROWS: usize = 20_000;
+const JUDGED_ROWS: usize = 20_000;
 
 /// EM iterations for the pseudo-labels by which restarts are compared. The optimum itself ranks them alike and costs a
 /// hundred times more at 200 clusters.

@@ -10,17 +10,16 @@ use super::init::at_centres;
 use super::layout::{Layout, tightest};
 use super::source::RowBatch;
 use super::state::TrainState;
-use super::trainer::JUDGED_ROWS;
 use crate::centres::{Table, unit_rows};
 use crate::neighbours::{agreement, nearest};
 use crate::prepare::{Preparation, modes};
 use crate::simplex::largest;
 use serde::{Deserialize, Serialize};
 
-/// Rows that the graph is made of at most. It tells equal sizes from others as well as one of 8,000 does, in a fraction of the time that a fit takes.
-const ROWS: usize = 1_500;
-/// ... or this number for each cluster; ...
-const ROWS_PER_CLUSTER: usize = 40;
+/// Rows that the graph is made of for each cluster: enough to tell equal sizes from others, in a fraction of the time that a fit takes, ...
+const ROWS_PER_CLUSTER: usize = 150;
+/// ... within these numbers in all; ...
+const ROWS: (usize, usize) = (1_500, 5_000);
 /// ... and how many it asks for.
 const FEWEST_PER_CLUSTER: usize = 25;
 /// Neighbours that a row is joined with, ...
@@ -53,14 +52,14 @@ pub struct Crowd {
 impl Crowd {
     /// Whether `n` rows are enough to show `k` clusters.
     pub fn suits(n: usize, k: usize) -> bool {
-        n.min(JUDGED_ROWS) >= (FEWEST_PER_CLUSTER * k).max(2 * NEAR)
+        n.min(ROWS.1) >= (FEWEST_PER_CLUSTER * k).max(2 * NEAR)
     }
 
     /// Every so many rows of a sample, to show `k` clusters.
     pub fn of(sample: &RowBatch, preparation: &Preparation, k: usize) -> Self {
         let n = sample.rows.len();
         let m = sample.x.len() / n;
-        let every = n.div_ceil(ROWS.max(ROWS_PER_CLUSTER * k));
+        let every = n.div_ceil((ROWS_PER_CLUSTER * k).clamp(ROWS.0, ROWS.1));
         let weights = sample.marks().weights.map(|w| w.iter().step_by(every).copied().collect());
         let x: Vec<f32> = sample.x.chunks_exact(m).step_by(every).flatten().copied().collect();
         let mut plain = x.clone();
