@@ -21,7 +21,7 @@ from sklearn.metrics import normalized_mutual_info_score
 SEEDS = range(3)
 FEW_FEATURES = 32
 TUNED = ("languages", "newsgroups", "quickdraw", "reuters", "reuters-capped")
-OPTIONS = {"partita": [], "`--neighbours 0`": ["--neighbours", "0"], "`--prior auto`": ["--prior", "auto"]}
+OPTIONS = {"partita": [], "`--neighbours 0`": ["--neighbours", "0"], "`--prior equal`": ["--prior", "equal"]}
 
 
 def accuracy(truth, labels):

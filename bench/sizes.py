@@ -1,4 +1,4 @@
-"""Clusters of unequal sizes that nobody gave: `partita fit X -k K --prior auto` beside its defaults and scikit-learn's KMeans.
+"""Clusters of unequal sizes that nobody gave: `partita fit X -k K` beside `--prior equal` and scikit-learn's KMeans.
 
     PARTITA_DATA=folder PYTHON bench/sizes.py [MANY]
 
@@ -96,10 +96,10 @@ def main():
     binary = common.binary() or sys.exit(1)
     rows = []
     for name, x, truth in sets():
-        plain, auto, peer = partita(binary, x, truth), partita(binary, x, truth, "--prior", "auto"), kmeans(x, truth)
-        cells = [f"{acc:.3f}, {away:.1f}, {seconds:.2f} s" for acc, away, seconds in (plain, auto)]
+        plain, equal, peer = partita(binary, x, truth), partita(binary, x, truth, "--prior", "equal"), kmeans(x, truth)
+        cells = [f"{acc:.3f}, {away:.1f}, {seconds:.2f} s" for acc, away, seconds in (plain, equal)]
         rows.append([name, f"{len(x):,}", *cells, f"{peer[0]:.3f}, {peer[1]:.1f}"])
-    common.table(["ACC, off, time", "rows", "partita", "`--prior auto`", "K-means"], rows)
+    common.table(["ACC, off, time", "rows", "partita", "`--prior equal`", "K-means"], rows)
 
 
 if __name__ == "__main__":
