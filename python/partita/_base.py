@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -54,15 +54,18 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
 
     def _matrix(self, X: Any, *, reset: bool, fewest: int = 1) -> Any:
         """Check X as scikit-learn does. Values that are not finite are left to the engine, which reads them anyway."""
-        return validate_data(
-            self,
-            as_matrix(X),
-            reset=reset,
-            accept_sparse="csr",
-            dtype=list(FLOATS),
-            ensure_all_finite=self.n_clusters == 1,
-            ensure_min_samples=fewest,
-        )
+        matrix = as_matrix(X)
+        how = {
+            "accept_sparse": "csr",
+            "dtype": list(FLOATS),
+            "ensure_all_finite": self.n_clusters == 1,
+            "ensure_min_samples": fewest,
+        }
+        if isinstance(matrix, np.ndarray) and getattr(X, "column_names", None) and len(X.column_names) == matrix.shape[1]:
+            # An Arrow table: its names are checked, which the array has lost.
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            return check_array(matrix, estimator=self, input_name="X", **how)
+        return validate_data(self, matrix, reset=reset, **how)
 
     def _ask(self, method: str, X: Any, *more: Any) -> Any:
         """What the trained model says of rows."""
@@ -103,8 +106,8 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Rows to cluster.
-        y : array-like of shape (n_samples,), optional
-            As in ``fit``.
+        y : ignored
+            For the sake of pipelines.
         **options
             Passed on to ``fit``.
 

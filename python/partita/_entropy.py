@@ -131,6 +131,8 @@ class EntropyClustering(Clusterer):
         Prior over sizes, as given or as estimated.
     cluster_sizes_ : ndarray of shape (n_clusters,)
         Rows in each cluster, outliers not counted.
+    cluster_names_ : ndarray of shape (n_clusters,) or None
+        Name of each cluster if ``known`` gave names, None for a cluster without one; ``cluster_names_[labels_]`` names the rows.
     classes_ : ndarray of shape (n_clusters,)
         Numbers of the clusters, for what asks for the columns of ``predict_proba``.
     report_ : dict
@@ -160,10 +162,11 @@ class EntropyClustering(Clusterer):
 
     Labels that are known for some rows name their clusters:
 
-    >>> y = np.full(300, -1)
-    >>> y[[0, 100, 200]] = [2, 0, 1]
-    >>> EntropyClustering(n_clusters=3).fit(x, y).labels_[[5, 105, 205]].tolist()
-    [2, 0, 1]
+    >>> known = np.full(300, None)
+    >>> known[[0, 100, 200]] = ["low", "right", "high"]
+    >>> model = EntropyClustering(n_clusters=3).fit(x, known=known)
+    >>> model.cluster_names_[model.labels_[[5, 105, 205]]].tolist()
+    ['low', 'right', 'high']
 
     Rows that belong nowhere can be left out:
 
@@ -267,7 +270,7 @@ class EntropyClustering(Clusterer):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> EntropyClustering:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, known: Any = None) -> EntropyClustering:
         """Cluster the rows of X.
 
         Parameters
@@ -275,11 +278,14 @@ class EntropyClustering(Clusterer):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Rows: numpy (float32 is read in place, float64 and float16 block by block), memory maps, pandas, polars, pyarrow,
             CPU tensors, scipy sparse matrices.
-        y : array-like of shape (n_samples,), optional
-            Labels that are known for some rows, -1 for the others. They name their clusters, and training follows them. Leave it
-            out if there are none: the truth is not for training.
+        y : ignored
+            As in all of scikit-learn's clusterers: the truth is for scoring, not for training.
         sample_weight : array-like of shape (n_samples,), optional
             Weight of each row. Rows of weight 0 take no part in training.
+        known : array-like of shape (n_samples,), optional
+            Labels that are known for some rows: cluster numbers from 0, or names; None, NaN or -1 for the other rows. Training follows
+            them, and their clusters get these numbers, or the names in ``cluster_names_``. In a pipeline they go in as
+            ``fit(X, STEP__known=labels)``, or by ``set_fit_request(known=True)``.
 
         Returns
         -------
@@ -292,9 +298,9 @@ class EntropyClustering(Clusterer):
         if like is not None:
             k = len(self.coef_) if isinstance(self.n_clusters, str) else self.n_clusters
             like = like if (len(self.coef_), sum(self._model.widths())) == (k, x.shape[1]) else None
-        return self._train(x, y, sample_weight, like)
+        return self._train(x, known, sample_weight, like)
 
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> EntropyClustering:
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, known: Any = None) -> EntropyClustering:
         """Go on training with more rows, from where the last fit ended.
 
         The first call is an ordinary fit. Later ones make one pass over the new rows (or ``epochs``) and the 40 steps of
@@ -307,10 +313,12 @@ class EntropyClustering(Clusterer):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             New rows.
-        y : array-like of shape (n_samples,), optional
-            Known labels, -1 where unknown.
+        y : ignored
+            As in ``fit``.
         sample_weight : array-like of shape (n_samples,), optional
             Weight of each row.
+        known : array-like of shape (n_samples,), optional
+            Labels that are known for some of the new rows, as in ``fit``. Names that clusters have already stay theirs.
 
         Returns
         -------
@@ -320,15 +328,17 @@ class EntropyClustering(Clusterer):
         self._validate_params()
         first = not self.__sklearn_is_fitted__()
         x = self._matrix(X, reset=first, fewest=2)
-        return self._train(x, y, sample_weight, None if first else self._model, go_on=not first)
+        return self._train(x, known, sample_weight, None if first else self._model, go_on=not first)
 
-    def _train(self, x: Any, y: Any, sample_weight: Any, like: Any, go_on: bool = False) -> EntropyClustering:
+    def _train(self, x: Any, labels: Any, sample_weight: Any, like: Any, go_on: bool = False) -> EntropyClustering:
         """Fit, from the model ``like`` if there is one."""
         n, k = x.shape[0], self.n_clusters
         if isinstance(k, str) and go_on:
             k = self.n_clusters_
+        known, names = None, getattr(self, "cluster_names_", None) if like is not None else None
         # With one cluster labels say nothing.
-        known = None if y is None or k == 1 else known_labels(y, n, n if isinstance(k, str) else int(k))
+        if labels is not None and k != 1:
+            known, names = known_labels(labels, n, n if isinstance(k, str) else int(k), names)
         weights = None
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, x, dtype=np.float32, ensure_non_negative=True)
@@ -343,6 +353,7 @@ class EntropyClustering(Clusterer):
         self._take_report(labels, report)
         self.history_ = np.asarray(report["trace"])
         self.outlier_scores_ = scores
+        self.cluster_names_ = names
         self.cluster_sizes_ = np.bincount(self.labels_[self.labels_ >= 0], minlength=self.n_clusters_)
         self._take_model()
         return self

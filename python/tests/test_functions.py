@@ -26,13 +26,25 @@ def test_scores_are_scikit_learns(digits):
         metrics.scores([[0, 1]], [0])
 
 
+def test_negative_numbers_are_labels_like_others():
+    for truth, predicted in [([0, 0, 1, 1, 1], [0, 0, 1, -1, -1]), ([-1, -1, 1, 1], [1, -1, 1, 1]), ([-5, 3, 3], [0.0, -2.0, -2.0])]:
+        assert metrics.ari(truth, predicted) == pytest.approx(reference.adjusted_rand_score(truth, predicted))
+        assert metrics.nmi(truth, predicted) == pytest.approx(reference.normalized_mutual_info_score(truth, predicted))
+    assert metrics.accuracy([0, 0, 1, 1, 1], [0, 0, 1, -1, -1]) == 0.8
+    assert metrics.matching([-1, -1, 1], [0, 0, -1]) == {0: -1, -1: 1}
+    counts, classes, clusters = metrics.confusion([-1, -1, 1], [0, 0, -1])
+    assert (counts.tolist(), classes.tolist(), clusters.tolist()) == ([[2, 0], [0, 1]], [-1, 1], [0, -1])
+    assert metrics.scores(["a", "?", "b"], [0, 0, 1], unknown="?") == (1.0, 1.0, 1.0)
+
+
 def test_labels_of_any_kind_are_scored_and_what_is_missing_is_left_out():
     pd = pytest.importorskip("pandas")
     truth, predicted = np.array([0, 0, 1, 1, 2, -1, -1]), np.array([1, 1, 0, 0, 2, 0, 1])
-    expected = metrics.scores(truth, predicted)
-    assert metrics.scores(truth.astype(float), predicted) == expected
+    expected = metrics.scores(truth, predicted, unknown=-1)
+    assert expected == metrics.scores(truth[:5], predicted[:5])
+    assert metrics.scores(truth.astype(float), predicted, unknown=-1) == expected
     assert metrics.scores(np.where(truth < 0, np.nan, truth), predicted.astype(np.float32)) == expected
-    counts, classes, clusters = metrics.confusion(truth.astype(float), predicted)
+    counts, classes, clusters = metrics.confusion(truth.astype(float), predicted, unknown=-1)
     assert counts.tolist() == [[2, 0, 0], [0, 2, 0], [0, 0, 1]]
     assert classes.tolist() == [0, 1, 2] and clusters.tolist() == [1, 0, 2]
     names = np.array(["ant", "bee", "cat", None], dtype=object)[truth]
@@ -169,8 +181,8 @@ def test_an_estimator_chooses_its_number_of_clusters():
     for wrong, words in [("some", "2..30"), ("2..200", "200 for 300 rows")]:
         with pytest.raises(ValueError, match=words):
             EntropyClustering(n_clusters=wrong).fit(x)
-    with pytest.raises(ValueError, match="y= has no meaning"):
-        EntropyClustering(n_clusters="auto").fit(x, np.zeros(300, int))
+    with pytest.raises(ValueError, match="known= has no meaning"):
+        EntropyClustering(n_clusters="auto").fit(x, known=np.zeros(300, int))
 
 
 def test_k_is_chosen_where_parts_agree():
