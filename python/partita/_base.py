@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from contextlib import AbstractContextManager, nullcontext
 from numbers import Integral
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -18,6 +20,12 @@ from ._progress import Progress
 
 PREPARE = StrOptions({"auto", "none", "centre", "standardise", "robust", "l2", "sphere", "floor"})
 WHOLE = Interval(Integral, 1, None, closed="left")
+
+
+def _short(numbers: Any) -> str:
+    """Numbers in a sentence; of many, the first few."""
+    shown = ", ".join(f"{number:g}" for number in numbers[:10])
+    return f"[{shown}]" if len(numbers) <= 10 else f"[{shown}, ...]"
 
 
 class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
@@ -35,6 +43,8 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
 
     # What history_ has an entry for.
     _history_of = "epoch"
+    # Types that are read in place, in order: what is none of these becomes the first.
+    _floats: tuple[Any, ...] = FLOATS
 
     _model: Any
 
@@ -56,8 +66,8 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         """Check X as scikit-learn does. Values that are not finite are left to the engine, which reads them anyway."""
         matrix = as_matrix(X)
         how = {
-            "accept_sparse": "csr",
-            "dtype": list(FLOATS),
+            "accept_sparse": "csr" if self.__sklearn_tags__().input_tags.sparse else False,
+            "dtype": list(self._floats),
             "ensure_all_finite": self.n_clusters == 1,
             "ensure_min_samples": fewest,
         }
@@ -98,6 +108,28 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         self.n_clusters_ = int(self.n_clusters if isinstance(self.n_clusters, Integral) else told["k"])
         # What scikit-learn calls the columns of probabilities.
         self.classes_ = np.arange(self.n_clusters_)
+
+    def _warn_of_sizes(self) -> None:
+        """Say what a person should know about the sizes of the clusters; called by what ``fit`` calls."""
+        advice, sizes = self.report_.get("advice"), self.cluster_sizes_
+        lost = int(np.count_nonzero(sizes == 0))
+        if advice is None and lost:
+            advice = f"{lost} of {len(sizes)} clusters have no rows; ask for fewer clusters, or for more starts"
+        if advice is not None:
+            warnings.warn(advice, ConvergenceWarning, stacklevel=4)
+        prior = getattr(self, "prior_", None)
+        if prior is None or len(sizes) == 1:
+            return
+        total = max(1, int(sizes.sum()))
+        apart = 0.5 * float(np.abs(sizes / total - prior).sum())
+        # Rounding alone moves half a row of each cluster.
+        if apart > 0.1 + len(sizes) / (2 * total):
+            warnings.warn(
+                f"the sizes {_short(sizes)} contradict the prior {_short(np.round(prior, 3))}: {apart:.0%} of the rows would have to move. Give "
+                "the sizes that you expect, prior='auto' to estimate them, or balance='exact' to insist on them.",
+                UserWarning,
+                stacklevel=4,
+            )
 
     def fit_predict(self, X: Any, y: Any = None, **options: Any) -> Any:
         """Fit to X and return the cluster of each row.

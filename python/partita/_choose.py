@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import _native
+from ._draw import colour
 from ._entropy import EntropyClustering
 from ._input import native
 from ._progress import Progress
@@ -46,6 +47,21 @@ class Choice:
     def stability(self) -> dict[int, float]:
         """Mean stability of each number: how well the clusters of two models are found again, on rows that neither saw."""
         return {c["k"]: float(np.mean(c["stability"])) for c in self.candidates}
+
+    def plot(self, *, backend: str | None = None, ax: Any = None, figsize: Any = None) -> Any:
+        """Draw the stability of each number: its mean, and its range over the splits; see :func:`partita.plot.plot`."""
+        from .plot import choice_panel, draw
+
+        return draw([choice_panel(self.candidates, self.n_clusters)], "choose_k", backend=backend, ax=ax, figsize=figsize)
+
+    def _repr_html_(self) -> str:
+        cells = ""
+        for number, value in self.stability.items():
+            told = "chosen" if number == self.n_clusters else "plausible" if number in self.plausible else ""
+            bar = f"<div style='background:{colour(0)};height:0.8em;width:{12 * max(0.0, value):.1f}em'></div>"
+            cells += f"<tr><td>{number}</td><td>{value:.3f}</td><td>{bar}</td><td>{told}</td></tr>"
+        words = f"{self.n_clusters} clusters; no number was more stable in {self.support:.0%} of the splits"
+        return f"<p>{words}</p><table><tr><th>clusters</th><th>stability</th><th></th><th></th></tr>{cells}</table>"
 
 
 def choose_k(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
@@ -356,6 +358,10 @@ class EntropyClustering(Clusterer):
         self.cluster_names_ = names
         self.cluster_sizes_ = np.bincount(self.labels_[self.labels_ >= 0], minlength=self.n_clusters_)
         self._take_model()
+        self._warn_of_sizes()
+        if self.optimiser == "lbfgs" and self.stop_reason_ == "finished":
+            words = "L-BFGS made all its iterations and the loss still fell; increase epochs, or gamma"
+            warnings.warn(words, ConvergenceWarning, stacklevel=3)
         return self
 
     def _run_engine(self, x: Any, known: Any, weights: Any, like: Any, go_on: bool) -> Any:

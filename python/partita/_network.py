@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -111,6 +112,7 @@ class NetworkClustering(Clusterer):
     Examples
     --------
     >>> import numpy as np
+from sklearn.exceptions import ConvergenceWarning
     >>> from partita import NetworkClustering
     >>> dark, light = np.full((20, 6, 6), 20, np.uint8), np.full((20, 6, 6), 230, np.uint8)
     >>> model = NetworkClustering(2, net="linear", epochs=5)
@@ -234,6 +236,8 @@ class NetworkClustering(Clusterer):
         self.stop_reason_ = "finished"
         self.cluster_sizes_ = np.bincount(found, minlength=self.n_clusters)
         self.classes_ = np.arange(self.n_clusters)
+        if self.report_.get("advice"):
+            warnings.warn(self.report_["advice"], ConvergenceWarning, stacklevel=2)
         return self
 
     def _resources(self) -> dict[str, Any]:
