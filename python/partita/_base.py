@@ -18,7 +18,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ._input import FLOATS, as_matrix, native
 from ._progress import Progress
 
-PREPARE = StrOptions({"auto", "none", "centre", "standardise", "robust", "l2", "sphere", "floor"})
+# American spellings, and what the engine calls them.
+SPELLINGS = {"center": "centre", "standardize": "standardise"}
+PREPARE = StrOptions({"auto", "none", "centre", "standardise", "robust", "l2", "sphere", "floor", *SPELLINGS})
 WHOLE = Interval(Integral, 1, None, closed="left")
 
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -110,6 +111,8 @@ def choose_k(
     >>> choose_k(x, range(2, 6), n_init=2).n_clusters
     3
     """
+    if isinstance(k, Integral) or not isinstance(k, Iterable):
+        raise TypeError(f"k is the numbers of clusters to try, such as range(2, 21) or [3, 5, 8]. Got {k!r} instead.")
     numbers = list(k)
     if not numbers:
         raise ValueError("k is empty: give at least two numbers of clusters to choose from")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Real
 from typing import Any
 
@@ -95,6 +96,32 @@ def native(x: Any) -> Any:
         x.indptr.astype(np.int64, copy=False),
         x.shape[1],
     )
+
+
+def warn_of_lost_digits(x: Any, names: Any) -> None:
+    """Say which columns vary too little around a large number for single precision, in which rows are read.
+
+    Parameters
+    ----------
+    x : ndarray
+        Rows in double precision.
+    names : array-like or None
+        Names of the columns.
+    """
+    # Enough rows to see it; reading all of a large file twice would cost more than the fit.
+    some = x[:: max(1, x.shape[0] // 2000)]
+    spread, size = some.std(axis=0), np.abs(some).max(axis=0)
+    step = np.spacing(np.minimum(size, np.finfo(np.float32).max).astype(np.float32)).astype(np.float64)
+    bad = np.flatnonzero((spread > 0) & (step > 1e-2 * spread))
+    if bad.size:
+        j = int(bad[np.argmax(step[bad] / spread[bad])])
+        name = repr(str(names[j])) if names is not None else str(j)
+        warnings.warn(
+            f"column {name} varies by {spread[j]:.3g} around {size[j]:.3g}, where single precision has steps of {step[j]:.3g}; rows are read in single "
+            f"precision, so subtract the mean of such columns first: X - X.mean(axis=0)",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def known_labels(given: Any, n: int | None, k: int, names: Any = None) -> tuple[Any, Any]:

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
 
 from . import _native
-from ._base import Clusterer
+from ._base import SPELLINGS, Clusterer
 from ._input import native
 from ._one import REPORT as ONE_CLUSTER
 from ._one import OneCluster
@@ -33,7 +33,7 @@ class Rival(Clusterer):
     _history_of = "start"
 
     def _how_to_prepare(self) -> str:
-        return str(self.prepare)
+        return SPELLINGS.get(self.prepare, str(self.prepare))
 
     def _method_options(self) -> dict[str, Any]:
         raise NotImplementedError

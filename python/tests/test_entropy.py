@@ -209,7 +209,7 @@ def test_more_decided_rows_have_a_higher_score(blobs):
     x, _ = blobs
     model = EntropyClustering(4).fit(x)
     noise = np.random.default_rng(0).normal(size=x.shape).astype(np.float32) * x.std()
-    assert -1.5 < model.score(noise) < model.score(x) <= 0
+    assert -1.5 * np.log(4) < model.score(noise) < model.score(x) <= 0.1 * np.log(4)
 
 
 def test_groups_of_features_are_prepared_on_their_own(blobs):
