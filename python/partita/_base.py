@@ -64,13 +64,17 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         # Of the fit: n_clusters may have been set since.
         return len(self.classes_)
 
+    def _asked(self) -> Any:
+        """The number of clusters that is asked for."""
+        return self.n_clusters
+
     def _matrix(self, X: Any, *, reset: bool, fewest: int = 1) -> Any:
         """Check X as scikit-learn does. Values that are not finite are left to the engine, which reads them anyway."""
         matrix = as_matrix(X)
         how = {
             "accept_sparse": "csr" if self.__sklearn_tags__().input_tags.sparse else False,
             "dtype": list(self._floats),
-            "ensure_all_finite": self.n_clusters == 1,
+            "ensure_all_finite": self._asked() == 1,
             "ensure_min_samples": fewest,
         }
         if isinstance(matrix, np.ndarray) and getattr(X, "column_names", None) and len(X.column_names) == matrix.shape[1]:
@@ -107,7 +111,8 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         self.stop_reason_ = told["stop"]
         self.report_ = told
         # As it was given, or as it was chosen.
-        self.n_clusters_ = int(self.n_clusters if isinstance(self.n_clusters, Integral) else told["k"])
+        asked = self._asked()
+        self.n_clusters_ = int(asked if isinstance(asked, Integral) else told["k"])
         # What scikit-learn calls the columns of probabilities.
         self.classes_ = np.arange(self.n_clusters_)
 

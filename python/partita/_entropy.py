@@ -379,7 +379,7 @@ class EntropyClustering(Clusterer):
         self._take_model()
         self._warn_of_sizes()
         if one_of(self, "optimiser", "optimizer") == "lbfgs" and self.stop_reason_ == "finished":
-            words = "L-BFGS made all its iterations and the loss still fell; increase epochs, or gamma"
+            words = "L-BFGS made all its iterations and the loss still fell; a larger gamma or fewer clusters converge sooner"
             warnings.warn(words, ConvergenceWarning, stacklevel=3)
         return self
 

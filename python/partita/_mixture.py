@@ -141,10 +141,7 @@ class GaussianMixture(Plain):
         self.verbose_interval = verbose_interval
         self.n_jobs = n_jobs
 
-    # What the other estimators call it.
-    @property
-    def n_clusters(self) -> int:
-        """``n_components``, by the name that the clusterers have for it."""
+    def _asked(self) -> Any:
         return self.n_components
 
     def __sklearn_tags__(self) -> Any:

@@ -112,7 +112,6 @@ class NetworkClustering(Clusterer):
     Examples
     --------
     >>> import numpy as np
-from sklearn.exceptions import ConvergenceWarning
     >>> from partita import NetworkClustering
     >>> dark, light = np.full((20, 6, 6), 20, np.uint8), np.full((20, 6, 6), 230, np.uint8)
     >>> model = NetworkClustering(2, net="linear", epochs=5)

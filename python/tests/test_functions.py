@@ -101,7 +101,7 @@ def test_weights_count_in_kmeans_and_rows_without_are_no_seeds(blobs):
         with pytest.warns(ConvergenceWarning):
             start = KMeans(8, init=init, n_init=1, max_iter=1).fit(x, sample_weight=weights).cluster_centers_
         assert np.linalg.norm(start[:, None] - means, axis=2).min(axis=1).max() < 5
-    with pytest.raises(ValueError, match="all entries of sample_weight are zero"):
+    with pytest.raises(ValueError, match="zero"):
         KMeans(2).fit(x, sample_weight=np.zeros(400))
 
 

@@ -1,12 +1,13 @@
 """What a fit says by itself: lost clusters, contradicted priors, no convergence, lost digits, long waits."""
 
+import json
 import warnings
 
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from partita import EntropyClustering, GaussianMixture, KMeans, SoftKMeans, Temi, choose_k, compare
+from partita import EntropyClustering, GaussianMixture, KMeans, SoftKMeans, Temi, _native, choose_k, compare
 
 
 def test_a_good_fit_says_nothing(blobs):
@@ -34,13 +35,25 @@ def test_a_prior_that_the_sizes_contradict_is_said(blobs):
         (KMeans(7, n_init=1, max_iter=1, tol=0), "max_iter=1 iterations"),
         (SoftKMeans(7, n_init=1, max_iter=1), "max_iter=1 iterations"),
         (GaussianMixture(7, max_iter=1), "did not converge"),
-        (EntropyClustering(7, optimiser="lbfgs", epochs=1, n_init=1), "L-BFGS made all its iterations"),
     ],
 )
 def test_no_convergence_is_said(model, words):
     x = np.random.default_rng(0).normal(size=(300, 4))
     with pytest.warns(ConvergenceWarning, match=words):
         model.fit(x)
+
+
+def test_lbfgs_that_ends_early_is_said(blobs, monkeypatch):
+    real = _native.fit_linear
+
+    def unfinished(*arguments, **options):
+        *found, told = real(*arguments, **options)
+        return *found, json.dumps(json.loads(told) | {"stop": "finished"})
+
+    # Its 200 iterations are enough for all small data that was tried.
+    monkeypatch.setattr(_native, "fit_linear", unfinished)
+    with pytest.warns(ConvergenceWarning, match="L-BFGS made all its iterations"):
+        EntropyClustering(4, optimizer="lbfgs", n_init=1).fit(blobs[0])
 
 
 def test_digits_that_single_precision_drops_are_said():

@@ -39,7 +39,8 @@ fn options(k: usize) -> KMeans {
 }
 
 fn fit(options: KMeans, table: &Table, weights: Option<&[f64]>, given: Option<&[f64]>) -> Clusters {
-    options.fit(Plain::dense(table).unwrap(), weights, given, &Silent).unwrap()
+    let plain = Plain::dense(table).expect("there are rows");
+    options.fit(plain, weights, given, &Silent).expect("they can be clustered")
 }
 
 fn compressed(table: &Table) -> (Vec<i64>, Vec<i32>, Vec<f64>) {
