@@ -49,7 +49,9 @@ def with_matplotlib(panels: list[Any], title: str, *, ax: Any = None, figsize: A
         given = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
         if len(given) != len(panels):
             names = ", ".join(panel.title for panel in panels)
-            raise ValueError(f"ax holds {len(given)} axes for {len(panels)} pictures ({names}); give one for each, or choose a kind")
+            raise ValueError(
+                f"ax holds {len(given)} axes for {len(panels)} pictures ({names}); give one for each, or choose a kind"
+            )
         for axes, panel in zip(given, panels, strict=True):
             _draw(axes, panel)
         return ax

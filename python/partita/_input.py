@@ -198,7 +198,9 @@ def _numbered(words: list[Any], k: int, names: Any) -> tuple[Any, Any]:
     free = [place for place, name in enumerate(names) if name is None]
     fresh = sorted(set(words) - set(places))
     if len(fresh) > len(free):
-        raise ValueError(f"known labels have {len(places) + len(fresh)} different names, but n_clusters={k}; ask for more clusters")
+        raise ValueError(
+            f"known labels have {len(places) + len(fresh)} different names, but n_clusters={k}; ask for more clusters"
+        )
     for name, place in zip(fresh, free, strict=False):
         places[name], names[place] = place, name
     return [places[word] for word in words], names

@@ -177,7 +177,9 @@ class KMeans(Plain):
     def _starts(self, x: Any, seed: int) -> Any:
         """Centres to start from, one start after the other, if they are given; and how many starts there are."""
         by_name, asked = isinstance(self.init, str), callable(self.init)
-        self._n_init = (10 if asked or (by_name and self.init == "random") else 1) if isinstance(self.n_init, str) else int(self.n_init)
+        self._n_init = (
+            (10 if asked or (by_name and self.init == "random") else 1) if isinstance(self.n_init, str) else int(self.n_init)
+        )
         if by_name:
             return None
         if asked:
@@ -215,7 +217,9 @@ class KMeans(Plain):
                 stacklevel=3,
             )
         if self.algorithm == "elkan" and self.n_clusters == 1:
-            warnings.warn("algorithm='elkan' doesn't make sense for a single cluster. Using 'lloyd' instead.", RuntimeWarning, stacklevel=3)
+            warnings.warn(
+                "algorithm='elkan' doesn't make sense for a single cluster. Using 'lloyd' instead.", RuntimeWarning, stacklevel=3
+            )
 
     def _centres(self) -> Any:
         return np.ascontiguousarray(self.cluster_centers_, dtype=np.float64)

@@ -228,7 +228,9 @@ class GaussianMixture(Plain):
         means = _shaped(self.means_init, (k, m), "means")
         shapes = {"full": (k, m, m), "tied": (m, m), "diag": (k, m), "spherical": (k,)}
         precisions = _shaped(self.precisions_init, shapes[self.covariance_type], f"{self.covariance_type} precision")
-        covariances = None if precisions is None else _as_lines(_inverse(precisions, self.covariance_type), self.covariance_type, k)
+        covariances = (
+            None if precisions is None else _as_lines(_inverse(precisions, self.covariance_type), self.covariance_type, k)
+        )
         parts = (weights, None if means is None else means.ravel(), covariances)
         return tuple(None if part is None else part.tolist() for part in parts)  # type: ignore[return-value]
 
@@ -319,7 +321,9 @@ class GaussianMixture(Plain):
             raise ValueError(
                 f"Invalid value for 'n_samples': {n_samples} . The sampling requires at least one sample from n_components={self.n_components}."
             )
-        state = check_random_state(self.random_state if not isinstance(self.random_state, Integral) else self.random_state % 2**32)
+        state = check_random_state(
+            self.random_state if not isinstance(self.random_state, Integral) else self.random_state % 2**32
+        )
         k, m = self.means_.shape
         weights = np.asarray(self.weights_, np.float64)
         counts = state.multinomial(n_samples, weights / weights.sum())

@@ -61,7 +61,12 @@ def specification(model: Any) -> dict[str, Any]:
     if not isinstance(prior, str):
         prior = {"shares": np.asarray(prior, dtype=np.float64).ravel().tolist()}
     neighbours = "auto" if model.neighbours == "auto" else {"exactly": int(model.neighbours)}
-    rest = {"dims": model._dims(), "neighbours": neighbours, "init": INIT[model.init], "exact_labels": model.label_solver == "exact"}
+    rest = {
+        "dims": model._dims(),
+        "neighbours": neighbours,
+        "init": INIT[model.init],
+        "exact_labels": model.label_solver == "exact",
+    }
     method = _given(model, _METHOD) | rest
     method["prepare"] = SPELLINGS.get(model.prepare, model.prepare)
     for ours, theirs in ALIASES.items():

@@ -13,7 +13,6 @@ from sklearn.utils._param_validation import Interval
 from ._base import WHOLE, Clusterer
 from ._rival import POSITIVE, SoftRival
 
-
 # Where the expected time is worth a word.
 _LONG = 30.0
 
@@ -115,7 +114,9 @@ class Temi(SoftRival):
         if seconds > _LONG:
             words = f"Temi will make {steps:,} steps, which takes about {_spoken(seconds)} on this machine"
             warnings.warn(
-                f"{words}; fewer epochs, least_steps, heads or hidden shorten it, and verbose=1 shows progress", UserWarning, stacklevel=3
+                f"{words}; fewer epochs, least_steps, heads or hidden shorten it, and verbose=1 shows progress",
+                UserWarning,
+                stacklevel=3,
             )
         return super()._train(x)
 

@@ -97,7 +97,7 @@ def _confidence(model: Any, X: Any, y: Any) -> Panel:
 
 
 def _loss(model: Any, X: Any, y: Any) -> list[Panel]:
-    """The loss, the two phases of a linear fit apart: that of batches in the search, and that of all rows in the refinement."""
+    """The loss, the two phases of a linear fit apart: the search, and the refinement that follows it."""
     losses = model.history_
     refined = max(0, model.n_iter_ - model.report_.get("steps", model.n_iter_))
     searched = len(losses) - refined
@@ -106,7 +106,7 @@ def _loss(model: Any, X: Any, y: Any) -> list[Panel]:
     first, second = losses[:searched], losses[searched:]
     return [
         Panel("line", "loss of the search", np.arange(1, searched + 1), first, model._history_of, "mean loss of a batch"),
-        Panel("line", "loss of the refinement", np.arange(1, refined + 1), second, "step", "loss of all rows"),
+        Panel("line", "loss of the refinement", np.arange(1, refined + 1), second, "step", "loss"),
     ]
 
 

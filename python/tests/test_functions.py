@@ -31,7 +31,11 @@ def test_scores_are_scikit_learns(digits):
 
 
 def test_negative_numbers_are_labels_like_others():
-    for truth, predicted in [([0, 0, 1, 1, 1], [0, 0, 1, -1, -1]), ([-1, -1, 1, 1], [1, -1, 1, 1]), ([-5, 3, 3], [0.0, -2.0, -2.0])]:
+    for truth, predicted in [
+        ([0, 0, 1, 1, 1], [0, 0, 1, -1, -1]),
+        ([-1, -1, 1, 1], [1, -1, 1, 1]),
+        ([-5, 3, 3], [0.0, -2.0, -2.0]),
+    ]:
         assert metrics.ari(truth, predicted) == pytest.approx(reference.adjusted_rand_score(truth, predicted))
         assert metrics.nmi(truth, predicted) == pytest.approx(reference.normalized_mutual_info_score(truth, predicted))
     assert metrics.accuracy([0, 0, 1, 1, 1], [0, 0, 1, -1, -1]) == 0.8

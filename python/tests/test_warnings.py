@@ -89,7 +89,9 @@ def test_other_names_of_options_are_taken(blobs):
     ours = EntropyClustering(4, n_init=1, optimiser="adam", epochs=7, prepare="centre").fit(x)
     theirs = EntropyClustering(4, n_init=1, optimizer="adam", max_iter=7, prepare="center").fit(x)
     assert np.array_equal(ours.coef_, theirs.coef_)
-    assert np.array_equal(SoftKMeans(4, prepare="standardize").fit(x).labels_, SoftKMeans(4, prepare="standardise").fit(x).labels_)
+    assert np.array_equal(
+        SoftKMeans(4, prepare="standardize").fit(x).labels_, SoftKMeans(4, prepare="standardise").fit(x).labels_
+    )
     with pytest.raises(ValueError, match="epochs=7 and max_iter=8 are two names"):
         EntropyClustering(4, epochs=7, max_iter=8).fit(x)
 

@@ -9,6 +9,9 @@ use crate::report::{Flow, Observer, Progress, StopReason};
 use crate::rng::{Stream, stream};
 use serde::{Deserialize, Serialize};
 
+/// Relative differences of inertia that are rounding.
+const TIE: f64 = 1e-10;
+
 /// Where starts come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -114,7 +117,8 @@ impl KMeans {
             ended.stop.not_interrupted()?;
             let found = self.settle(&plain, weights, ended)?;
             inertias.push(found.inertia);
-            if best.as_ref().is_none_or(|best| found.inertia < best.inertia) {
+            // Starts often end in the same clusters, numbered differently: rounding must not decide which numbers are kept.
+            if best.as_ref().is_none_or(|best| found.inertia < best.inertia * (1.0 - TIE)) {
                 best = Some(found);
             }
         }
