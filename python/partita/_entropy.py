@@ -572,6 +572,7 @@ class EntropyClustering(Clusterer):
         loaded.n_features_in_ = sum(widths)
         loaded.n_clusters_ = loaded.n_clusters
         loaded.classes_ = np.arange(loaded.n_clusters)
+        loaded.cluster_names_ = None
         return loaded
 
     @classmethod

@@ -157,7 +157,8 @@ def known_labels(given: Any, n: int | None, k: int, names: Any = None) -> tuple[
     given = column_or_1d(given)
     if n is not None and given.shape[0] != n:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: [{n}, {given.shape[0]}]")
-    unknown = np.array([is_missing(label) for label in given.tolist()], dtype=bool)
+    # As in label files, an empty cell is an unknown label.
+    unknown = np.array([is_missing(label) or (isinstance(label, str) and not label.strip()) for label in given.tolist()], dtype=bool)
     there = given[~unknown]
     labels = np.full(given.shape[0], -1, dtype=np.int64)
     # An unknown label beside names is often written as the number -1.

@@ -294,7 +294,7 @@ class NetworkClustering(Clusterer):
         """
         model, k = _native.NetworkModel.load(os.fspath(path))
         loaded = cls(k)
-        loaded._model, loaded.classes_ = model, np.arange(k)
+        loaded._model, loaded.classes_, loaded.cluster_names_ = model, np.arange(k), None
         return loaded
 
     def __getstate__(self) -> dict[str, Any]:
