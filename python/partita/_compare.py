@@ -126,7 +126,8 @@ def compare(
     n_clusters : int
         Number of clusters.
     y : array-like of shape (n_samples,), optional
-        True labels, only to report ACC, NMI and ARI. Without them the silhouette is reported.
+        True labels of any kind, only to report ACC, NMI and ARI; rows where they are missing (None, NaN) are left out. Without them the silhouette
+        is reported.
     methods : str or iterable of str
         A name or several; see :func:`partita.methods`. ``"all"`` stands for every one.
     seeds : int or iterable of int, default=6
