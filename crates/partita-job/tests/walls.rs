@@ -21,6 +21,7 @@ const CORE: [&str; 24] = [
     "centres",
     "neighbours",
     "mixture",
+    "plain",
     "prepare",
     "outliers",
     "pseudo",
