@@ -135,7 +135,7 @@ def peers_alone():
 
     makers = {
         "partita `EntropyClustering`": lambda k, s: partita.EntropyClustering(k, random_state=s, n_jobs=1),
-        "partita `KMeans(n_init=8)`": lambda k, s: partita.KMeans(k, random_state=s, n_jobs=1),
+        "partita `KMeans(n_init=8)`": lambda k, s: partita.KMeans(k, n_init=8, random_state=s, n_jobs=1),
         "scikit-learn `KMeans(n_init=8)`": lambda k, s: sklearn.cluster.KMeans(k, n_init=8, random_state=s),
         "scikit-learn `GaussianMixture`, diagonal": lambda k, s: sklearn.mixture.GaussianMixture(
             k, covariance_type="diag", random_state=s

@@ -56,7 +56,7 @@ def make(method, seed):
         'partita EntropyClustering, prior="auto"': lambda: partita.EntropyClustering(
             CLUSTERS, prior="auto", random_state=seed, n_jobs=1
         ),
-        "partita KMeans": lambda: partita.KMeans(CLUSTERS, random_state=seed, n_jobs=1),
+        "partita KMeans": lambda: partita.KMeans(CLUSTERS, n_init=8, random_state=seed, n_jobs=1),
         "scikit-learn KMeans(n_init=8)": lambda: sklearn.cluster.KMeans(CLUSTERS, n_init=8, random_state=seed),
     }[method]()
 

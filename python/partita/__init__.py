@@ -23,12 +23,13 @@ if TYPE_CHECKING:
     from ._compare import Comparison, compare, methods
     from ._entropy import EntropyClustering
     from ._explain import ClusterPortrait, Explanation
-    from ._kmeans import KMeans, SoftKMeans
+    from ._kmeans import KMeans
     from ._max_margin import MaxMarginClustering
     from ._mixture import GaussianMixture
     from ._network import NetworkClustering
     from ._portrait import Portrait
     from ._pseudo import pseudo_labels
+    from ._soft_kmeans import SoftKMeans
     from ._temi import Temi
     from ._turtle import Turtle
 
@@ -38,7 +39,7 @@ _HOMES = {
     "MaxMarginClustering": "_max_margin",
     "NetworkClustering": "_network",
     "KMeans": "_kmeans",
-    "SoftKMeans": "_kmeans",
+    "SoftKMeans": "_soft_kmeans",
     "GaussianMixture": "_mixture",
     "Turtle": "_turtle",
     "Temi": "_temi",

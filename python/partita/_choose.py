@@ -6,11 +6,13 @@ import json
 from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from . import _native
+from ._draw import colour
 from ._entropy import EntropyClustering
 from ._input import native
 from ._progress import Progress
@@ -46,6 +48,21 @@ class Choice:
     def stability(self) -> dict[int, float]:
         """Mean stability of each number: how well the clusters of two models are found again, on rows that neither saw."""
         return {c["k"]: float(np.mean(c["stability"])) for c in self.candidates}
+
+    def plot(self, *, backend: str | None = None, ax: Any = None, figsize: Any = None) -> Any:
+        """Draw the stability of each number: its mean, and its range over the splits; see :func:`partita.plot.plot`."""
+        from .plot import choice_panel, draw
+
+        return draw([choice_panel(self.candidates, self.n_clusters)], "choose_k", backend=backend, ax=ax, figsize=figsize)
+
+    def _repr_html_(self) -> str:
+        cells = ""
+        for number, value in self.stability.items():
+            told = "chosen" if number == self.n_clusters else "plausible" if number in self.plausible else ""
+            bar = f"<div style='background:{colour(0)};height:0.8em;width:{12 * max(0.0, value):.1f}em'></div>"
+            cells += f"<tr><td>{number}</td><td>{value:.3f}</td><td>{bar}</td><td>{told}</td></tr>"
+        words = f"{self.n_clusters} clusters; no number was more stable in {self.support:.0%} of the splits"
+        return f"<p>{words}</p><table><tr><th>clusters</th><th>stability</th><th></th><th></th></tr>{cells}</table>"
 
 
 def choose_k(
@@ -94,6 +111,8 @@ def choose_k(
     >>> choose_k(x, range(2, 6), n_init=2).n_clusters
     3
     """
+    if isinstance(k, Integral) or not isinstance(k, Iterable):
+        raise TypeError(f"k is the numbers of clusters to try, such as range(2, 21) or [3, 5, 8]. Got {k!r} instead.")
     numbers = list(k)
     if not numbers:
         raise ValueError("k is empty: give at least two numbers of clusters to choose from")

@@ -109,7 +109,7 @@ def compare(
     n_clusters: int,
     y: Any = None,
     *,
-    methods: Iterable[str] = tuple(_native.USUAL_METHODS),
+    methods: str | Iterable[str] = tuple(_native.USUAL_METHODS),
     seeds: int | Iterable[int] = 6,
     n_init: int = 8,
     prepare: str = "auto",
@@ -126,9 +126,10 @@ def compare(
     n_clusters : int
         Number of clusters.
     y : array-like of shape (n_samples,), optional
-        True labels, only to report ACC, NMI and ARI. Without them the silhouette is reported.
-    methods : iterable of str
-        Names; see :func:`partita.methods`. ``["all"]`` stands for every one.
+        True labels of any kind, only to report ACC, NMI and ARI; rows where they are missing (None, NaN) are left out. Without them the silhouette
+        is reported.
+    methods : str or iterable of str
+        A name or several; see :func:`partita.methods`. ``"all"`` stands for every one.
     seeds : int or iterable of int, default=6
         Runs of each method, from seed 0; or the seeds themselves.
     n_init : int, default=8
@@ -164,9 +165,10 @@ def compare(
         "prepare": prepare,
         "dims": {"exactly": int(dims)} if isinstance(dims, (int, np.integer)) else dims,
     }
+    names = [methods] if isinstance(methods, str) else list(methods)
     numbers = list(range(seeds)) if isinstance(seeds, (int, np.integer)) else [int(seed) for seed in seeds]
     with Progress("compare") if verbose else nullcontext() as tell:
         found = _native.compare_methods(
-            native(x), list(methods), json.dumps(options), numbers, threads=model._threads(), truth=truth, progress=tell
+            native(x), names, json.dumps(options), numbers, threads=model._threads(), truth=truth, progress=tell
         )
     return Comparison(json.loads(found)["methods"])

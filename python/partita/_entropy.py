@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _native
 from ._base import WHOLE, Clusterer
 from ._explain import explain, feature_names_of
-from ._input import known_labels, native
+from ._input import known_labels, native, warn_of_lost_digits
 from ._one import REPORT as ONE_CLUSTER
 from ._one import OneCluster
-from ._options import INIT, arguments, specification
+from ._options import INIT, arguments, one_of, specification
 from ._portrait import Portrait
 
 _POSITIVE = Interval(Real, 0, None, closed="neither")
@@ -42,11 +44,12 @@ class EntropyClustering(Clusterer):
         γ > 0), ``"renyi:ALPHA"``, ``"renyi-labels:ALPHA"``, ``"sela"``, ``"miadm"`` (MIADM with labels σ²/σ̄), ``"miadm-root"``
         (σ/√σ̄), ``"miadm-exact"`` (the optimal ones) or ``"hinge"`` (max-margin clustering).
     lam : float, optional
-        Weight λ of fairness; by default 100 for strong and weak, 10 for renyi-labels, 1 for mi, renyi and miadm. For sela the
+        λ (a keyword of Python's, hence the name), the weight of fairness: how much it costs if clusters do not have the sizes of the prior. By
+        default 100 for strong and weak, 10 for renyi-labels, 1 for mi, renyi and miadm. For sela the
         power of σ, by default 20. The hinge loss has none.
     gamma : float, optional
-        Weight γ of ‖W‖², in units of mean squared row norm 1; by default 2e-4 / n_clusters, for hinge 1e-2 / n_clusters,
-        less where features are few and clusters crowded.
+        γ, the weight of ‖W‖²: larger means wider margins and less sure probabilities. In units of mean squared row norm 1; by default
+        2e-4 / n_clusters, for hinge 1e-2 / n_clusters, less where features are few and clusters crowded.
     prior : array-like of shape (n_clusters,), "equal" or "auto", optional
         Expected shares of the clusters: given, equal, or estimated. By default equal, and estimated for few features or lifted rows.
     balance : {"exact"}, optional
@@ -68,7 +71,7 @@ class EntropyClustering(Clusterer):
         Each row is averaged with so many nearest neighbours; the averages find the pseudo-labels, and rows learn them by their own features.
         ``"auto"`` takes 15 for more than 16 clusters of at least 32 features, with 80 rows for each, and otherwise none.
     dims : int, "auto" or "full", default="auto"
-        Dimensions to train on: at most 128 principal components, all features, or how many.
+        Dimensions to train on: at most 128 principal components (``"auto"``), all features (``"full"``), or so many principal components.
     init : {"auto", "random", "k-means++", "kmeans"}, default="auto"
         Where training starts.
     n_init : int, default=8
@@ -80,28 +83,38 @@ class EntropyClustering(Clusterer):
     em_iterations : int, default=5
         EM iterations for the pseudo-labels of a batch.
     refresh : {"batch", "epoch"}, default="batch"
-        How often pseudo-labels are found anew.
+        Whether pseudo-labels are found anew in every batch, or once in every epoch for all of its batches.
     optimiser : {"sgd", "adam", "lbfgs"}, default="sgd"
         How the weights follow the gradient.
+    optimizer, max_iter : optional
+        Other names for ``optimiser`` and ``epochs``; give one of each pair. ``prepare`` takes ``"center"`` and ``"standardize"`` too.
     momentum : float, default=0.0
         Momentum of sgd.
     learning_rate : float, optional
         Learning rate in units of mean squared row norm 1.
     polish : int, default=0
-        L-BFGS iterations on all rows after training.
+        Iterations of L-BFGS on all rows after training, for a minimum to more digits.
     groups : list of int, optional
-        Widths of groups of features that stand side by side, such as an image's and its text's; each is prepared on its own and
-        has the same weight.
+        Widths of groups of columns that stand side by side, such as 512 of an image and 384 of its text; each group is prepared on its own and
+        has the same weight. These are groups of features; scikit-learn's word is for groups of rows.
     warm_start : bool, default=False
         Start from the model of the last fit, and keep its cluster numbers unless known labels give others.
     max_memory : int, default=2**30
         Bytes of prepared rows to hold; beyond that they are read anew, batch by batch, with the same result.
     random_state : int, RandomState instance or None, default=0
-        Seed of all random choices, from 0 to 2**64 - 1; None draws one.
+        Seed of all random choices, from 0 to 2**64 - 1; None draws one. The default is a number, unlike scikit-learn's, so that a fit can be
+        repeated to the bit, here and with the command.
     n_jobs : int, optional
         Threads; all cores by default. The result does not depend on it.
     verbose : int, default=0
         Whether to show progress, with tqdm if it is installed.
+
+    Notes
+    -----
+    Most fits need ``n_clusters`` alone. The parameters in groups: what the clusters should be (``n_clusters``, ``prior``, ``balance``, ``min_size``,
+    ``max_size``, ``outliers``); how rows are seen (``prepare``, ``lift``, ``neighbours``, ``dims``, ``groups``); what is minimised (``loss``, ``lam``,
+    ``gamma``); how (``init``, ``n_init``, ``epochs``, ``batch_size``, ``optimiser``, ``momentum``, ``learning_rate``, ``polish``, and for pseudo-labels
+    ``label_solver``, ``em_iterations``, ``refresh``); and what it may use (``max_memory``, ``n_jobs``).
 
     Attributes
     ----------
@@ -131,6 +144,8 @@ class EntropyClustering(Clusterer):
         Prior over sizes, as given or as estimated.
     cluster_sizes_ : ndarray of shape (n_clusters,)
         Rows in each cluster, outliers not counted.
+    cluster_names_ : ndarray of shape (n_clusters,) or None
+        Name of each cluster if ``known`` gave names, None for a cluster without one; ``cluster_names_[labels_]`` names the rows.
     classes_ : ndarray of shape (n_clusters,)
         Numbers of the clusters, for what asks for the columns of ``predict_proba``.
     report_ : dict
@@ -160,10 +175,11 @@ class EntropyClustering(Clusterer):
 
     Labels that are known for some rows name their clusters:
 
-    >>> y = np.full(300, -1)
-    >>> y[[0, 100, 200]] = [2, 0, 1]
-    >>> EntropyClustering(n_clusters=3).fit(x, y).labels_[[5, 105, 205]].tolist()
-    [2, 0, 1]
+    >>> known = np.full(300, None)
+    >>> known[[0, 100, 200]] = ["low", "right", "high"]
+    >>> model = EntropyClustering(n_clusters=3).fit(x, known=known)
+    >>> model.cluster_names_[model.labels_[[5, 105, 205]]].tolist()
+    ['low', 'right', 'high']
 
     Rows that belong nowhere can be left out:
 
@@ -194,6 +210,8 @@ class EntropyClustering(Clusterer):
         "em_iterations": [WHOLE],
         "refresh": [StrOptions({"batch", "epoch"})],
         "optimiser": [StrOptions({"sgd", "adam", "lbfgs"})],
+        "optimizer": [None, StrOptions({"sgd", "adam", "lbfgs"})],
+        "max_iter": [None, WHOLE],
         "momentum": [Interval(Real, 0, 1, closed="left")],
         "learning_rate": [None, _POSITIVE],
         "polish": [Interval(Integral, 0, None, closed="left")],
@@ -226,6 +244,8 @@ class EntropyClustering(Clusterer):
         em_iterations: int = 5,
         refresh: str = "batch",
         optimiser: str = "sgd",
+        optimizer: str | None = None,
+        max_iter: int | None = None,
         momentum: float = 0.0,
         learning_rate: float | None = None,
         polish: int = 0,
@@ -257,6 +277,8 @@ class EntropyClustering(Clusterer):
         self.em_iterations = em_iterations
         self.refresh = refresh
         self.optimiser = optimiser
+        self.optimizer = optimizer
+        self.max_iter = max_iter
         self.momentum = momentum
         self.learning_rate = learning_rate
         self.polish = polish
@@ -267,7 +289,7 @@ class EntropyClustering(Clusterer):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> EntropyClustering:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, known: Any = None) -> EntropyClustering:
         """Cluster the rows of X.
 
         Parameters
@@ -275,11 +297,14 @@ class EntropyClustering(Clusterer):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Rows: numpy (float32 is read in place, float64 and float16 block by block), memory maps, pandas, polars, pyarrow,
             CPU tensors, scipy sparse matrices.
-        y : array-like of shape (n_samples,), optional
-            Labels that are known for some rows, -1 for the others. They name their clusters, and training follows them. Leave it
-            out if there are none: the truth is not for training.
+        y : ignored
+            As in all of scikit-learn's clusterers: the truth is for scoring, not for training.
         sample_weight : array-like of shape (n_samples,), optional
             Weight of each row. Rows of weight 0 take no part in training.
+        known : array-like of shape (n_samples,), optional
+            Labels that are known for some rows: cluster numbers from 0, or names; None, NaN or -1 for the other rows. Training follows
+            them, and their clusters get these numbers, or the names in ``cluster_names_``. In a pipeline they go in as
+            ``fit(X, STEP__known=labels)``, or by ``set_fit_request(known=True)``.
 
         Returns
         -------
@@ -292,9 +317,9 @@ class EntropyClustering(Clusterer):
         if like is not None:
             k = len(self.coef_) if isinstance(self.n_clusters, str) else self.n_clusters
             like = like if (len(self.coef_), sum(self._model.widths())) == (k, x.shape[1]) else None
-        return self._train(x, y, sample_weight, like)
+        return self._train(x, known, sample_weight, like)
 
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> EntropyClustering:
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, known: Any = None) -> EntropyClustering:
         """Go on training with more rows, from where the last fit ended.
 
         The first call is an ordinary fit. Later ones make one pass over the new rows (or ``epochs``) and the 40 steps of
@@ -307,10 +332,12 @@ class EntropyClustering(Clusterer):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             New rows.
-        y : array-like of shape (n_samples,), optional
-            Known labels, -1 where unknown.
+        y : ignored
+            As in ``fit``.
         sample_weight : array-like of shape (n_samples,), optional
             Weight of each row.
+        known : array-like of shape (n_samples,), optional
+            Labels that are known for some of the new rows, as in ``fit``. Names that clusters have already stay theirs.
 
         Returns
         -------
@@ -320,15 +347,19 @@ class EntropyClustering(Clusterer):
         self._validate_params()
         first = not self.__sklearn_is_fitted__()
         x = self._matrix(X, reset=first, fewest=2)
-        return self._train(x, y, sample_weight, None if first else self._model, go_on=not first)
+        return self._train(x, known, sample_weight, None if first else self._model, go_on=not first)
 
-    def _train(self, x: Any, y: Any, sample_weight: Any, like: Any, go_on: bool = False) -> EntropyClustering:
+    def _train(self, x: Any, labels: Any, sample_weight: Any, like: Any, go_on: bool = False) -> EntropyClustering:
         """Fit, from the model ``like`` if there is one."""
         n, k = x.shape[0], self.n_clusters
         if isinstance(k, str) and go_on:
             k = self.n_clusters_
+        if isinstance(x, np.ndarray) and x.dtype == np.float64 and k != 1:
+            warn_of_lost_digits(x, getattr(self, "feature_names_in_", None))
+        known, names = None, getattr(self, "cluster_names_", None) if like is not None else None
         # With one cluster labels say nothing.
-        known = None if y is None or k == 1 else known_labels(y, n, n if isinstance(k, str) else int(k))
+        if labels is not None and k != 1:
+            known, names = known_labels(labels, n, n if isinstance(k, str) else int(k), names)
         weights = None
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, x, dtype=np.float32, ensure_non_negative=True)
@@ -343,8 +374,13 @@ class EntropyClustering(Clusterer):
         self._take_report(labels, report)
         self.history_ = np.asarray(report["trace"])
         self.outlier_scores_ = scores
+        self.cluster_names_ = names
         self.cluster_sizes_ = np.bincount(self.labels_[self.labels_ >= 0], minlength=self.n_clusters_)
         self._take_model()
+        self._warn_of_sizes()
+        if one_of(self, "optimiser", "optimizer") == "lbfgs" and self.stop_reason_ == "finished":
+            words = "L-BFGS made all its iterations and the loss still fell; a larger gamma or fewer clusters converge sooner"
+            warnings.warn(words, ConvergenceWarning, stacklevel=3)
         return self
 
     def _run_engine(self, x: Any, known: Any, weights: Any, like: Any, go_on: bool) -> Any:
@@ -428,9 +464,11 @@ class EntropyClustering(Clusterer):
         return self.predict_proba(X)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """How decided and fair rows are, without labels: −(mean H(σ) + KL(σ̄‖u))/H(u).
+        """How decided and fair rows are, without labels, and how finely: H(u)/10 − mean H(σ) − KL(σ̄‖u), in nats.
 
-        0 is best; a model that knows nothing has −1. It can be compared across numbers of clusters.
+        More clusters are worth something, at most ln(n_clusters)/10, but only if rows are told apart by nine tenths of what they could be. So scores
+        of different numbers of clusters can be compared, as a search over ``n_clusters`` does; ``n_clusters="auto"`` and :func:`partita.choose_k` look
+        closer, at what is found again in other rows. A model that knows nothing has −0.9 ln(n_clusters).
 
         Parameters
         ----------
@@ -444,14 +482,14 @@ class EntropyClustering(Clusterer):
         Returns
         -------
         float
-            The score, at most 0.
+            The score, at most ln(n_clusters)/10.
         """
         proba = self.predict_proba(X).astype(np.float64)
         doubt = -np.sum(proba * np.log(np.maximum(proba, np.finfo(np.float64).tiny)), axis=1)
         mean = np.average(proba, axis=0, weights=sample_weight)
         unfairness = np.sum(mean * np.log(np.maximum(mean, np.finfo(np.float64).tiny) / self.prior_))
-        whole = -np.sum(self.prior_ * np.log(self.prior_)) or 1.0
-        return float(-(np.average(doubt, weights=sample_weight) + unfairness) / whole)
+        whole = -np.sum(self.prior_ * np.log(np.maximum(self.prior_, np.finfo(np.float64).tiny)))
+        return float(0.1 * whole - np.average(doubt, weights=sample_weight) - unfairness)
 
     def explain(self, X: Any, row: int | None = None, *, top: int = 10, feature_names: Any = None) -> Any:
         """Say which features send rows to their clusters.
@@ -534,6 +572,7 @@ class EntropyClustering(Clusterer):
         loaded.n_features_in_ = sum(widths)
         loaded.n_clusters_ = loaded.n_clusters
         loaded.classes_ = np.arange(loaded.n_clusters)
+        loaded.cluster_names_ = None
         return loaded
 
     @classmethod

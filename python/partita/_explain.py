@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from ._draw import colour
 from ._input import native
 
 
@@ -46,6 +48,18 @@ class Explanation:
         head = f"cluster {self.cluster} (p = {self.proba[self.cluster]:.3f}), not {self.runner_up}"
         lines = [f"  {value:+8.3f}  {name}" for name, value in self.contributions]
         return "\n".join([head, f"  {self.base:+8.3f}  at average features", *lines])
+
+    def _repr_html_(self) -> str:
+        rows = [("at average features", self.base), *self.contributions]
+        largest = max(abs(value) for _, value in rows) or 1.0
+        cells = "".join(
+            f"<tr><td>{escape(str(name))}</td><td style='text-align:right'>{value:+.3f}</td>"
+            f"<td><div style='background:{colour(self.cluster if value > 0 else self.runner_up)};height:0.8em;"
+            f"width:{12 * abs(value) / largest:.1f}em'></div></td></tr>"
+            for name, value in rows
+        )
+        words = f"cluster {self.cluster} (p = {self.proba[self.cluster]:.3f}), not {self.runner_up}"
+        return f"<p>{words}</p><table><tr><th>feature</th><th>adds to the lead</th><th></th></tr>{cells}</table>"
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._native import COLOURS
+from ._draw import colour
 
 
 def summary(model: Any) -> str:
@@ -36,7 +36,7 @@ def summary(model: Any) -> str:
     largest = max(1, int(np.max(sizes)))
     bar = '<div style="background:{};height:0.8em;width:{:.1f}em"></div>'
     rows = [
-        f"<tr><td>{c}</td><td>{size}</td><td>{bar.format(COLOURS[c % len(COLOURS)], 12 * size / largest)}</td></tr>"
+        f"<tr><td>{c}</td><td>{size}</td><td>{bar.format(colour(c), 12 * size / largest)}</td></tr>"
         for c, size in enumerate(sizes)
     ]
     facts = [f"loss {model.loss_:.4g}", f"{model.n_iter_} steps", str(model.stop_reason_)]

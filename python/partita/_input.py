@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -96,20 +98,115 @@ def native(x: Any) -> Any:
     )
 
 
-def known_labels(y: Any, n: int, k: int) -> Any:
-    """Check known labels: whole numbers from 0, -1 (or NaN) where unknown."""
+def warn_of_lost_digits(x: Any, names: Any) -> None:
+    """Say which columns vary too little around a large number for single precision, in which rows are read.
+
+    Parameters
+    ----------
+    x : ndarray
+        Rows in double precision.
+    names : array-like or None
+        Names of the columns.
+    """
+    # Enough rows to see it; reading all of a large file twice would cost more than the fit.
+    some = x[:: max(1, x.shape[0] // 2000)]
+    spread, size = some.std(axis=0), np.abs(some).max(axis=0)
+    step = np.spacing(np.minimum(size, np.finfo(np.float32).max).astype(np.float32)).astype(np.float64)
+    bad = np.flatnonzero((spread > 0) & (step > 1e-2 * spread))
+    if bad.size:
+        j = int(bad[np.argmax(step[bad] / spread[bad])])
+        name = repr(str(names[j])) if names is not None else str(j)
+        warnings.warn(
+            f"column {name} varies by {spread[j]:.3g} around {size[j]:.3g}, where single precision has steps of {step[j]:.3g}; rows are read in single "
+            f"precision, so subtract the mean of such columns first: X - X.mean(axis=0)",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def known_labels(given: Any, n: int | None, k: int, names: Any = None) -> tuple[Any, Any]:
+    """Known labels as cluster numbers, -1 where unknown; and the names of the clusters if the labels are names.
+
+    Parameters
+    ----------
+    given : array-like of shape (n_samples,)
+        Whole numbers from 0, or names. None, NaN and -1 mean unknown.
+    n : int or None
+        How many there must be, if that is known.
+    k : int
+        Number of clusters.
+    names : array-like of shape (k,), optional
+        Names that clusters have already; None where one has no name.
+
+    Returns
+    -------
+    labels : ndarray of int32
+        Cluster numbers.
+    names : ndarray of object or None
+        Name of each cluster, None where there is none; None if no cluster has one.
+
+    Examples
+    --------
+    >>> labels, names = known_labels(["dog", None, "cat"], 3, 3)
+    >>> labels.tolist(), names.tolist()
+    ([1, -1, 0], ['cat', 'dog', None])
+    """
     from sklearn.utils.validation import column_or_1d
 
-    y = column_or_1d(y)
-    if y.shape[0] != n:
-        raise ValueError(f"Found input variables with inconsistent numbers of samples: [{n}, {y.shape[0]}]")
-    if y.dtype.kind == "f":
-        y = np.where(np.isnan(y), -1, y)
-    if y.dtype.kind not in "iufb" or (y.dtype.kind == "f" and np.any(y != np.floor(y))):
-        raise ValueError(f"Unknown label type: known labels are whole numbers, -1 where unknown. Got dtype {y.dtype}.")
-    bad = np.flatnonzero((y < -1) | (y >= k))
+    given = _plain_column(given)
+    given = column_or_1d(given)
+    if n is not None and given.shape[0] != n:
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: [{n}, {given.shape[0]}]")
+    # As in label files, an empty cell is an unknown label.
+    unknown = np.array([is_missing(label) or (isinstance(label, str) and not label.strip()) for label in given.tolist()], dtype=bool)
+    there = given[~unknown]
+    labels = np.full(given.shape[0], -1, dtype=np.int64)
+    # An unknown label beside names is often written as the number -1.
+    words = [isinstance(label, str) for label in there.tolist()]
+    if any(words):
+        unknown[~unknown] = [not word and label == -1 for word, label in zip(words, there.tolist(), strict=True)]
+        labels[~unknown], names = _numbered(given[~unknown].tolist(), k, names)
+        return labels.astype(np.int32), names
+    if not all(isinstance(label, Real) and float(label).is_integer() for label in there.tolist()):
+        raise ValueError(
+            f"Unknown label type: known labels are whole numbers or names; None, NaN and -1 mean unknown. Got dtype {given.dtype}."
+        )
+    labels[~unknown] = there.astype(np.int64)
+    bad = np.flatnonzero((labels < -1) | (labels >= k))
     if bad.size:
         raise ValueError(
-            f"the label of row {bad[0]} is {y[bad[0]]}; labels go from 0 to n_clusters - 1 = {k - 1}, and -1 means unknown"
+            f"the label of row {bad[0]} is {labels[bad[0]]}; labels go from 0 to n_clusters - 1 = {k - 1}, and -1 means unknown"
         )
-    return np.ascontiguousarray(y, dtype=np.int32)
+    return labels.astype(np.int32), names
+
+
+def _plain_column(given: Any) -> Any:
+    """A list with gaps as an array that keeps its words as words."""
+    if isinstance(given, (list, tuple)) and any(isinstance(label, str) or label is None for label in given):
+        column = np.empty(len(given), dtype=object)
+        column[:] = given
+        return column
+    return given
+
+
+def _numbered(words: list[Any], k: int, names: Any) -> tuple[Any, Any]:
+    """Numbers for names: those of clusters that have the name already, then those that have none, in order."""
+    odd = next((word for word in words if not isinstance(word, str)), None)
+    if odd is not None:
+        raise ValueError(f"known labels are all numbers or all names; beside names there is {odd!r}")
+    names = np.full(k, None, dtype=object) if names is None else np.array(names, dtype=object)
+    places = {name: place for place, name in enumerate(names) if name is not None}
+    free = [place for place, name in enumerate(names) if name is None]
+    fresh = sorted(set(words) - set(places))
+    if len(fresh) > len(free):
+        raise ValueError(
+            f"known labels have {len(places) + len(fresh)} different names, but n_clusters={k}; ask for more clusters"
+        )
+    for name, place in zip(fresh, free, strict=False):
+        places[name], names[place] = place, name
+    return [places[word] for word in words], names
+
+
+def is_missing(value: Any) -> bool:
+    """Whether this stands for nothing: None, NaN, NaT, pandas' NA."""
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value)

@@ -22,7 +22,7 @@ class MaxMarginClustering(EntropyClustering):
         The hinge loss has no such weight: its hard labels are held near the sizes of the prior instead. Leave it out.
     gamma : float, optional
         Weight γ of ‖W‖², in units of mean squared row norm 1; by default 1e-2 / n_clusters.
-    prior, prepare, dims, init, n_init, epochs, batch_size, random_state, n_jobs, verbose
+    prior, prepare, dims, init, n_init, epochs, max_iter, batch_size, random_state, n_jobs, verbose
         As in :class:`EntropyClustering`.
 
     Examples
@@ -46,6 +46,7 @@ class MaxMarginClustering(EntropyClustering):
         init: str = "auto",
         n_init: int = 8,
         epochs: int | None = None,
+        max_iter: int | None = None,
         batch_size: int | None = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
@@ -63,6 +64,7 @@ class MaxMarginClustering(EntropyClustering):
             init=init,
             n_init=n_init,
             epochs=epochs,
+            max_iter=max_iter,
             batch_size=batch_size,
             random_state=random_state,
             n_jobs=n_jobs,

@@ -15,6 +15,8 @@ HAS_NETWORKS: bool
 _Progress = Callable[[str, float, float | None], object]
 _Sparse = tuple[NDArray[np.float32], NDArray[np.int32], NDArray[np.int64], int]
 _Matrix = NDArray[np.float32] | NDArray[np.float64] | NDArray[np.float16] | _Sparse
+_PlainSparse = tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64], int]
+_Plain = NDArray[np.float32] | NDArray[np.float64] | NDArray[np.float16] | _PlainSparse
 _Images = NDArray[np.uint8] | Sequence[str]
 
 @final
@@ -51,8 +53,6 @@ class LinearModel:
 @final
 class RivalModel:
     def predict_proba(self, x: _Matrix, threads: int) -> NDArray[np.float32]: ...
-    def prepared(self, x: _Matrix, threads: int) -> NDArray[np.float32]: ...
-    def log_likelihood(self, x: _Matrix, threads: int) -> NDArray[np.float64]: ...
     def parts(self) -> dict[str, Any]: ...
     @staticmethod
     def restore(state: bytes) -> RivalModel: ...
@@ -89,6 +89,33 @@ def fit_linear(
 def fit_rival(
     x: _Matrix, name: str, options: str, shared: str, *, threads: int, progress: _Progress | None = None
 ) -> tuple[RivalModel, NDArray[np.int32], str]: ...
+def fit_kmeans(
+    x: _Plain,
+    options: str,
+    *,
+    threads: int,
+    weights: NDArray[np.float64] | None = None,
+    centres: NDArray[np.float64] | None = None,
+    progress: _Progress | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.int32], str]: ...
+def nearest_centres(
+    x: _Plain, centres: NDArray[np.float64], *, spherical: bool, threads: int, weights: NDArray[np.float64] | None = None
+) -> tuple[NDArray[np.int32], float]: ...
+def centre_distances(
+    x: _Plain, centres: NDArray[np.float64], *, spherical: bool, single: bool, threads: int
+) -> NDArray[np.float32] | NDArray[np.float64]: ...
+def fit_mixture(
+    x: _Plain, options: str, *, threads: int, progress: _Progress | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], str]: ...
+def judge_mixture(
+    x: _Plain,
+    shape: str,
+    weights: Sequence[float],
+    means: NDArray[np.float64],
+    covariances: NDArray[np.float64],
+    *,
+    threads: int,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 def solve_labels(
     log_sigma: NDArray[np.float64],
     prior: Sequence[float],

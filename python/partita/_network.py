@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -95,6 +96,8 @@ class NetworkClustering(Clusterer):
     ----------
     labels_ : ndarray of shape (n_images,)
         Cluster of each image.
+    cluster_names_ : ndarray of shape (n_clusters,) or None
+        Name of each cluster if ``known`` gave names.
     cluster_sizes_ : ndarray of shape (n_clusters,)
         Images in each cluster.
     history_ : ndarray
@@ -197,7 +200,7 @@ class NetworkClustering(Clusterer):
         tags.input_tags.three_d_array = True
         return tags
 
-    def fit(self, X: Any, y: Any = None) -> NetworkClustering:
+    def fit(self, X: Any, y: Any = None, *, known: Any = None) -> NetworkClustering:
         """Train the network on images.
 
         Parameters
@@ -205,8 +208,10 @@ class NetworkClustering(Clusterer):
         X : array-like of shape (n_images, height, width) or (n_images, height, width, channels), or paths
             Images, grey or with 1 or 3 channels: bytes, or floats from 0 to 1, which are rounded to bytes. Or a path or a list of
             paths: folders of pictures, and files of MNIST, CIFAR or STL-10.
-        y : array-like of shape (n_images,), optional
-            Labels that are known for some images, -1 for the others.
+        y : ignored
+            For the sake of pipelines.
+        known : array-like of shape (n_images,), optional
+            Labels that are known for some images, as in :meth:`EntropyClustering.fit`.
 
         Returns
         -------
@@ -216,20 +221,22 @@ class NetworkClustering(Clusterer):
         self._validate_params()
         images = _images(X)
         n = len(images) if isinstance(images, np.ndarray) else None
-        known = None if y is None else known_labels(y, len(y) if n is None else n, int(self.n_clusters))
+        labels, cluster_names = (None, None) if known is None else known_labels(known, n, int(self.n_clusters))
         with self._progress() as tell:
-            model, labels, told, names, notes = _native.fit_network(
-                images, json.dumps(network_specification(self)), json.dumps(self._resources()), known=known, progress=tell
+            model, found, told, names, notes = _native.fit_network(
+                images, json.dumps(network_specification(self)), json.dumps(self._resources()), known=labels, progress=tell
             )
         for note in notes:
             warnings.warn(note, stacklevel=2)
-        self._model, self.labels_, self.image_names_ = model, labels, names
+        self._model, self.labels_, self.image_names_, self.cluster_names_ = model, found, names, cluster_names
         self.report_ = json.loads(told)
         self.history_ = np.asarray([epoch["loss"] for epoch in self.report_["epochs"]])
         self.loss_, self.n_iter_ = float(self.history_[-1]), len(self.history_)
         self.stop_reason_ = "finished"
-        self.cluster_sizes_ = np.bincount(labels, minlength=self.n_clusters)
+        self.cluster_sizes_ = np.bincount(found, minlength=self.n_clusters)
         self.classes_ = np.arange(self.n_clusters)
+        if self.report_.get("advice"):
+            warnings.warn(self.report_["advice"], ConvergenceWarning, stacklevel=2)
         return self
 
     def _resources(self) -> dict[str, Any]:
@@ -287,7 +294,7 @@ class NetworkClustering(Clusterer):
         """
         model, k = _native.NetworkModel.load(os.fspath(path))
         loaded = cls(k)
-        loaded._model, loaded.classes_ = model, np.arange(k)
+        loaded._model, loaded.classes_, loaded.cluster_names_ = model, np.arange(k), None
         return loaded
 
     def __getstate__(self) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ._base import SPELLINGS
+
 # Names of the estimator, and the specification's, where they differ.
 INIT = {"auto": "auto", "random": "random", "k-means++": "plus-plus", "kmeans": "k-means"}
 _TOP = {"n_clusters": "k", "n_init": "restarts", "outliers": "outliers"}
@@ -18,6 +20,9 @@ _METHOD = {
     **{name: name for name in ("loss", "gamma", "prepare", "lift", "epochs", "em_iterations", "refresh", "optimiser")},
     **{name: name for name in ("momentum", "learning_rate", "polish")},
 }
+# Names that other libraries have for ours; None unless given.
+ALIASES = {"epochs": "max_iter", "optimiser": "optimizer"}
+_USUAL = {"epochs": None, "optimiser": "sgd"}
 _NETWORK = ("net", "size", "augment", "pairs", "vat", "vat_length", "warm_up", "iic", "over", "pretext")
 _NETWORK += ("freeze", "head_rate", "weight_decay", "skip_bad")
 
@@ -35,6 +40,16 @@ def _given(model: Any, names: dict[str, str]) -> dict[str, Any]:
     return {theirs: _plain(getattr(model, ours)) for ours, theirs in names.items()}
 
 
+def one_of(model: Any, ours: str, theirs: str) -> Any:
+    """The value that was given by our name or by the other, which must not contradict each other."""
+    mine, other = getattr(model, ours), getattr(model, theirs)
+    if other is None:
+        return mine
+    if mine not in (_USUAL[ours], other):
+        raise ValueError(f"{ours}={mine!r} and {theirs}={other!r} are two names of one option; give one of them")
+    return other
+
+
 def sizes(model: Any) -> dict[str, Any]:
     """The sizes that labels must have."""
     return _given(model, _SIZES)
@@ -46,8 +61,16 @@ def specification(model: Any) -> dict[str, Any]:
     if not isinstance(prior, str):
         prior = {"shares": np.asarray(prior, dtype=np.float64).ravel().tolist()}
     neighbours = "auto" if model.neighbours == "auto" else {"exactly": int(model.neighbours)}
-    rest = {"dims": model._dims(), "neighbours": neighbours, "init": INIT[model.init], "exact_labels": model.label_solver == "exact"}
+    rest = {
+        "dims": model._dims(),
+        "neighbours": neighbours,
+        "init": INIT[model.init],
+        "exact_labels": model.label_solver == "exact",
+    }
     method = _given(model, _METHOD) | rest
+    method["prepare"] = SPELLINGS.get(model.prepare, model.prepare)
+    for ours, theirs in ALIASES.items():
+        method[ours] = _plain(one_of(model, ours, theirs))
     return _given(model, _TOP) | {"seed": model._seed(), "prior": prior, "sizes": sizes(model), "method": method}
 
 

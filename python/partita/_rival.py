@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import warnings
 from numbers import Real
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
 
 from . import _native
-from ._base import Clusterer
+from ._base import SPELLINGS, Clusterer
 from ._input import native
 from ._one import REPORT as ONE_CLUSTER
 from ._one import OneCluster
@@ -31,7 +33,7 @@ class Rival(Clusterer):
     _history_of = "start"
 
     def _how_to_prepare(self) -> str:
-        return str(self.prepare)
+        return SPELLINGS.get(self.prepare, str(self.prepare))
 
     def _method_options(self) -> dict[str, Any]:
         raise NotImplementedError
@@ -67,7 +69,15 @@ class Rival(Clusterer):
         self.history_ = np.asarray(report["losses"])
         self.cluster_sizes_ = np.bincount(labels, minlength=self.n_clusters)
         self._take_parts(self._model.parts())
+        self._warn()
         return self
+
+    def _warn(self) -> None:
+        self._warn_of_sizes()
+        # Those without a tolerance always make all their steps.
+        if hasattr(self, "tol") and self.stop_reason_ == "finished":
+            words = f"max_iter={self.max_iter} iterations were made and the loss still fell; increase max_iter or tol"
+            warnings.warn(words, ConvergenceWarning, stacklevel=3)
 
     def _train(self, x: Any) -> tuple[Any, Any, dict[str, Any]]:
         sparse = not isinstance(x, np.ndarray)

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import time
+import warnings
 from numbers import Integral
 from typing import Any
 
+import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from ._base import WHOLE, Clusterer
 from ._rival import POSITIVE, SoftRival
 
+# Where the expected time is worth a word.
+_LONG = 30.0
+
 
 class Temi(SoftRival):
     """TEMI: neighbours agree, by self-distillation (Adaloglou, Michels, Kalisch and Kollmann, 2023).
+
+    Its authors' defaults train for minutes. A fit that is expected to take longer than half a minute says so before it begins.
 
     Parameters
     ----------
@@ -100,6 +108,23 @@ class Temi(SoftRival):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    def _train(self, x: Any) -> tuple[Any, Any, dict[str, Any]]:
+        steps = max(-(-x.shape[0] // self.batch_size) * self.epochs, self.least_steps)
+        seconds = self._flops(x.shape[1], min(self.batch_size, x.shape[0])) * steps / (_flops_per_second() * self._threads())
+        if seconds > _LONG:
+            words = f"Temi will make {steps:,} steps, which takes about {_spoken(seconds)} on this machine"
+            warnings.warn(
+                f"{words}; fewer epochs, least_steps, heads or hidden shorten it, and verbose=1 shows progress",
+                UserWarning,
+                stacklevel=3,
+            )
+        return super()._train(x)
+
+    def _flops(self, m: int, batch: int) -> float:
+        """Operations of one step: students and teachers see both rows of every pair, and students go back too."""
+        layers = m * self.hidden + self.hidden * self.bottleneck + self.bottleneck * self.n_clusters
+        return 2.0 * 2.0 * 4.0 * batch * self.heads * layers
+
     def _method_options(self) -> dict[str, Any]:
         return {
             "neighbours": int(self.neighbours),
@@ -113,3 +138,18 @@ class Temi(SoftRival):
             "epochs": int(self.epochs),
             "least_steps": int(self.least_steps),
         }
+
+
+def _flops_per_second() -> float:
+    """What a core does in products of this kind, tried out in a few milliseconds."""
+    a = np.ones((256, 256), dtype=np.float32)
+    a @ a
+    began = time.perf_counter()
+    for _ in range(4):
+        a @ a
+    # Half of a plain product's speed: between the products there is other work.
+    return 0.5 * 4 * 2 * 256**3 / max(time.perf_counter() - began, 1e-6)
+
+
+def _spoken(seconds: float) -> str:
+    return f"{seconds:.0f} seconds" if seconds < 90 else f"{seconds / 60:.0f} minutes"

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _native
+from ._input import is_missing
 
 __all__ = ["Scores", "accuracy", "ari", "confusion", "matching", "nmi", "scores"]
 
@@ -32,36 +33,29 @@ class Scores(NamedTuple):
 
 
 def _codes(labels: Any) -> tuple[Any, Any]:
-    """Labels as whole numbers, negative where unknown, and the values behind the numbers if they are not the labels themselves.
-
-    What is missing (NaN, None, pandas' NA) is unknown, and so are negative whole numbers, also those that a missing value beside
-    them turned into floats.
-    """
+    """Labels as whole numbers from 0, -1 for what is missing (NaN, None, pandas' NA), and the values behind the numbers."""
     labels = np.asarray(labels)
     if labels.ndim != 1:
         raise ValueError(f"labels must be 1D: shape is {labels.shape}")
-    if labels.dtype.kind in "iub":
-        return np.ascontiguousarray(labels, dtype=np.int64), None
-    # In arrays of numbers and dates what is missing does not equal itself.
-    missing = np.array([_is_missing(value) for value in labels], dtype=bool) if labels.dtype.kind == "O" else labels != labels
+    missing = np.zeros(labels.shape, dtype=bool)
+    if labels.dtype.kind == "O":
+        missing = np.array([is_missing(value) for value in labels], dtype=bool)
+    elif labels.dtype.kind not in "iub":
+        # In arrays of numbers and dates what is missing does not equal itself.
+        missing = labels != labels
     given = labels[~missing]
+    if given.dtype.kind in "fO" and _are_whole(given):
+        given = given.astype(np.int64)
     codes = np.full(labels.shape, -1, dtype=np.int64)
-    if _are_whole(given):
-        codes[~missing] = given.astype(np.int64)
-        return codes, None
     values, codes[~missing] = _enumerated(given)
     return codes, values
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value)
 
 
 def _are_whole(values: Any) -> bool:
     """Whether these are whole numbers, whatever type holds them."""
     if values.dtype.kind == "f":
         return bool(np.all(np.isfinite(values) & (values == np.floor(values))))
-    return values.dtype.kind == "O" and all(isinstance(v, Real) and float(v).is_integer() for v in values.tolist())
+    return all(isinstance(v, Real) and float(v).is_integer() for v in values.tolist())
 
 
 def _enumerated(values: Any) -> tuple[Any, Any]:
@@ -78,28 +72,42 @@ def _enumerated(values: Any) -> tuple[Any, Any]:
     return np.fromiter(ordered, dtype=object), np.array([places[value] for value in values.tolist()], dtype=np.int64)
 
 
+def _known(labels: Any, unknown: Any) -> tuple[Any, Any]:
+    """As :func:`_codes`, with -1 also for the label that means unknown."""
+    codes, values = _codes(labels)
+    if unknown is not None:
+        place = [place for place, value in enumerate(values.tolist()) if value == unknown]
+        codes[np.isin(codes, place)] = -1
+    return codes, values
+
+
 def _value(values: Any, code: int | None) -> Any:
     """What a number stands for."""
-    if code is None or values is None:
-        return code
+    if code is None:
+        return None
     value = values[code]
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _all(truth: Any, predicted: Any) -> tuple[float, float, float, Any]:
-    (truth, _), (predicted, _) = _codes(truth), _codes(predicted)
+def _pair(truth: Any, predicted: Any, unknown: Any) -> tuple[Any, Any, Any, Any]:
+    """Codes of both, of the rows where both are known, and the values behind them."""
+    (truth, classes), (predicted, clusters) = _known(truth, unknown), _known(predicted, unknown)
     if truth.shape != predicted.shape:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: [{truth.shape[0]}, {predicted.shape[0]}]")
-    return _native.label_scores(truth, predicted)
+    both = (truth >= 0) & (predicted >= 0)
+    return truth[both], predicted[both], classes, clusters
 
 
-def scores(truth: Any, predicted: Any) -> Scores:
+def scores(truth: Any, predicted: Any, *, unknown: Any = None) -> Scores:
     """ACC, NMI and ARI of a clustering.
 
     Parameters
     ----------
     truth, predicted : array-like of shape (n_samples,)
-        Labels of any kind; rows where either is unknown (a negative whole number, NaN, None) are left out.
+        Labels of any kind. Negative numbers are labels like others, so that the noise of DBSCAN counts as a cluster. Rows where either
+        is missing (NaN, None) are left out.
+    unknown : object, optional
+        A label that means unknown, such as -1: rows where either has it are left out too.
 
     Returns
     -------
@@ -110,17 +118,22 @@ def scores(truth: Any, predicted: Any) -> Scores:
     --------
     >>> scores([0, 0, 1, 1], [7, 7, 3, 3])
     Scores(acc=1.0, nmi=1.0, ari=1.0)
+    >>> round(scores([0, 0, 1, 1, 1], [0, 0, 1, -1, -1]).ari, 3)
+    0.545
+    >>> scores([0, 0, 1, 1, 1], [0, 0, 1, -1, -1], unknown=-1).ari
+    1.0
     """
-    return Scores(*_all(truth, predicted)[:3])
+    truth, predicted, _, _ = _pair(truth, predicted, unknown)
+    return Scores(*_native.label_scores(truth, predicted)[:3])
 
 
-def accuracy(truth: Any, predicted: Any) -> float:
+def accuracy(truth: Any, predicted: Any, *, unknown: Any = None) -> float:
     """ACC: share of rows that are right under the best one-to-one matching of clusters to classes.
 
     Parameters
     ----------
-    truth, predicted : array-like of shape (n_samples,)
-        Labels.
+    truth, predicted, unknown
+        As in :func:`scores`.
 
     Returns
     -------
@@ -132,16 +145,16 @@ def accuracy(truth: Any, predicted: Any) -> float:
     >>> accuracy(["cat", "cat", "dog", "dog"], [1, 1, 0, 1])
     0.75
     """
-    return scores(truth, predicted).acc
+    return scores(truth, predicted, unknown=unknown).acc
 
 
-def nmi(truth: Any, predicted: Any) -> float:
+def nmi(truth: Any, predicted: Any, *, unknown: Any = None) -> float:
     """Normalised mutual information, from 0 to 1.
 
     Parameters
     ----------
-    truth, predicted : array-like of shape (n_samples,)
-        Labels.
+    truth, predicted, unknown
+        As in :func:`scores`.
 
     Returns
     -------
@@ -153,16 +166,16 @@ def nmi(truth: Any, predicted: Any) -> float:
     >>> nmi([0, 0, 1, 1], [0, 1, 0, 1])
     0.0
     """
-    return scores(truth, predicted).nmi
+    return scores(truth, predicted, unknown=unknown).nmi
 
 
-def ari(truth: Any, predicted: Any) -> float:
+def ari(truth: Any, predicted: Any, *, unknown: Any = None) -> float:
     """Adjusted Rand index, at most 1.
 
     Parameters
     ----------
-    truth, predicted : array-like of shape (n_samples,)
-        Labels.
+    truth, predicted, unknown
+        As in :func:`scores`.
 
     Returns
     -------
@@ -174,16 +187,16 @@ def ari(truth: Any, predicted: Any) -> float:
     >>> ari([0, 0, 1, 1], [1, 1, 0, 0])
     1.0
     """
-    return scores(truth, predicted).ari
+    return scores(truth, predicted, unknown=unknown).ari
 
 
-def matching(truth: Any, predicted: Any) -> dict[Any, Any]:
+def matching(truth: Any, predicted: Any, *, unknown: Any = None) -> dict[Any, Any]:
     """The class that each cluster is matched to, where there is one.
 
     Parameters
     ----------
-    truth, predicted : array-like of shape (n_samples,)
-        Labels.
+    truth, predicted, unknown
+        As in :func:`scores`.
 
     Returns
     -------
@@ -195,17 +208,17 @@ def matching(truth: Any, predicted: Any) -> dict[Any, Any]:
     >>> matching(["cat", "cat", "dog"], [1, 1, 0])
     {0: 'dog', 1: 'cat'}
     """
-    classes, clusters = _codes(truth)[1], _codes(predicted)[1]
-    return {_value(clusters, cluster): _value(classes, cls) for cluster, cls in _all(truth, predicted)[3]}
+    truth, predicted, classes, clusters = _pair(truth, predicted, unknown)
+    return {_value(clusters, cluster): _value(classes, cls) for cluster, cls in _native.label_scores(truth, predicted)[3]}
 
 
-def confusion(truth: Any, predicted: Any) -> tuple[Any, Any, Any]:
+def confusion(truth: Any, predicted: Any, *, unknown: Any = None) -> tuple[Any, Any, Any]:
     """How many rows of each class are in each cluster, clusters in the order of the classes they are matched to.
 
     Parameters
     ----------
-    truth, predicted : array-like of shape (n_samples,)
-        Labels; rows where either is unknown are left out.
+    truth, predicted, unknown
+        As in :func:`scores`.
 
     Returns
     -------
@@ -219,14 +232,12 @@ def confusion(truth: Any, predicted: Any) -> tuple[Any, Any, Any]:
     >>> confusion([0, 0, 1, 1], [1, 1, 0, 1])[0].tolist()
     [[2, 0], [1, 1]]
     """
-    (truth, classes), (predicted, clusters) = _codes(truth), _codes(predicted)
-    matched = dict(_all(truth, predicted)[3])
-    both = (truth >= 0) & (predicted >= 0)
-    rows, row = np.unique(truth[both], return_inverse=True)
-    columns, column = np.unique(predicted[both], return_inverse=True)
+    truth, predicted, classes, clusters = _pair(truth, predicted, unknown)
+    matched = dict(_native.label_scores(truth, predicted)[3])
+    rows, row = np.unique(truth, return_inverse=True)
+    columns, column = np.unique(predicted, return_inverse=True)
     counts = np.zeros((len(rows), len(columns)), dtype=np.int64)
     np.add.at(counts, (row, column), 1)
     places = {code: place for place, code in enumerate(rows.tolist())}
     order = sorted(range(len(columns)), key=lambda c: places.get(matched.get(columns[c].item()), len(rows)))
-    columns = columns[order]
-    return counts[:, order], rows if classes is None else classes[rows], columns if clusters is None else clusters[columns]
+    return counts[:, order], classes[rows], clusters[columns[order]]

@@ -1,4 +1,4 @@
-"""Pictures of a result: map, sizes, confidence, loss, confusion. Drawn with matplotlib or Plotly, whichever is there."""
+"""Pictures of a result: map, sizes, confidence, loss, confusion, choice. Drawn with matplotlib or Plotly, whichever is there."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .metrics import confusion
 
 __all__ = ["KINDS", "Panel", "panels", "plot"]
 
-KINDS = ("map", "sizes", "confidence", "loss", "confusion")
+KINDS = ("map", "sizes", "confidence", "loss", "confusion", "choice")
 _MOST_POINTS = 20_000
 
 
@@ -30,6 +30,12 @@ class Panel:
         Places of the marks; of cells, the names of columns and rows.
     colour : array-like, optional
         Clusters of points, or values of cells.
+    names : array-like, optional
+        Names of the clusters.
+    spread : pair of array-like, optional
+        Lower and upper end of the values around a line.
+    marked : int, optional
+        A place on the x axis to point at.
 
     Examples
     --------
@@ -44,6 +50,20 @@ class Panel:
     x_label: str = ""
     y_label: str = ""
     colour: Any = field(default=None, repr=False)
+    names: Any = field(default=None, repr=False)
+    spread: Any = field(default=None, repr=False)
+    marked: int | None = None
+
+    def name(self, cluster: int) -> str:
+        """What a cluster is called."""
+        if cluster < 0:
+            return "outlier"
+        named = None if self.names is None else self.names[cluster]
+        return f"cluster {cluster}" if named is None else str(named)
+
+
+def _names(model: Any) -> Any:
+    return getattr(model, "cluster_names_", None)
 
 
 def _map(model: Any, X: Any, y: Any) -> Panel:
@@ -61,13 +81,13 @@ def _map(model: Any, X: Any, y: Any) -> Panel:
         x = x - x.mean(axis=0)
     plane = TruncatedSVD(min(2, x.shape[1]), random_state=0).fit_transform(x) if x.shape[1] > 2 else x
     second = plane[:, 1] if plane.shape[1] > 1 else np.zeros(len(plane))
-    return Panel("points", "map", plane[:, 0], second, "first direction", "second direction", labels)
+    return Panel("points", "map", plane[:, 0], second, "first direction", "second direction", labels, _names(model))
 
 
 def _sizes(model: Any, X: Any, y: Any) -> Panel:
     labels = model.predict(X) if X is not None else model.labels_
     sizes = np.bincount(labels[labels >= 0], minlength=len(model.classes_))
-    return Panel("bars", "sizes", np.arange(len(sizes)), sizes, "cluster", "rows")
+    return Panel("bars", "sizes", np.arange(len(sizes)), sizes, "cluster", "rows", names=_names(model))
 
 
 def _confidence(model: Any, X: Any, y: Any) -> Panel:
@@ -76,8 +96,31 @@ def _confidence(model: Any, X: Any, y: Any) -> Panel:
     return Panel("histogram", "confidence", (edges[:-1] + edges[1:]) / 2, counts, "probability of the cluster", "rows")
 
 
-def _loss(model: Any, X: Any, y: Any) -> Panel:
-    return Panel("line", "loss", np.arange(1, len(model.history_) + 1), model.history_, model._history_of, "loss")
+def _loss(model: Any, X: Any, y: Any) -> list[Panel]:
+    """The loss, the two phases of a linear fit apart: the search, and the refinement that follows it."""
+    losses = model.history_
+    refined = max(0, model.n_iter_ - model.report_.get("steps", model.n_iter_))
+    searched = len(losses) - refined
+    if not 0 < searched < len(losses):
+        return [Panel("line", "loss", np.arange(1, len(losses) + 1), losses, model._history_of, "loss")]
+    first, second = losses[:searched], losses[searched:]
+    return [
+        Panel("line", "loss of the search", np.arange(1, searched + 1), first, model._history_of, "mean loss of a batch"),
+        Panel("line", "loss of the refinement", np.arange(1, refined + 1), second, "step", "loss"),
+    ]
+
+
+def _choice(model: Any, X: Any, y: Any) -> Panel:
+    return choice_panel(model.report_["choice"]["candidates"], model.n_clusters_)
+
+
+def choice_panel(candidates: list[dict[str, Any]], chosen: int) -> Panel:
+    """How stable each number of clusters is, and which was chosen."""
+    numbers = np.array([candidate["k"] for candidate in candidates])
+    values = [np.asarray(candidate["stability"]) for candidate in candidates]
+    means = np.array([v.mean() for v in values])
+    spread = ([v.min() for v in values], [v.max() for v in values])
+    return Panel("line", "choice of K", numbers, means, "number of clusters", "stability", spread=spread, marked=chosen)
 
 
 def _confusion(model: Any, X: Any, y: Any) -> Panel:
@@ -85,7 +128,7 @@ def _confusion(model: Any, X: Any, y: Any) -> Panel:
     return Panel("cells", "confusion", clusters, classes, "cluster", "class", counts)
 
 
-_MAKERS = {"map": _map, "sizes": _sizes, "confidence": _confidence, "loss": _loss, "confusion": _confusion}
+_MAKERS = {"map": _map, "sizes": _sizes, "confidence": _confidence, "loss": _loss, "confusion": _confusion, "choice": _choice}
 
 
 def _possible(kind: str, model: Any, X: Any, y: Any) -> str | None:
@@ -96,6 +139,8 @@ def _possible(kind: str, model: Any, X: Any, y: Any) -> str | None:
         return f"{type(model).__name__} has no probabilities"
     if kind == "confusion" and y is None:
         return "kind='confusion' needs true labels: plot(X, kind='confusion', y=labels)"
+    if kind == "choice" and not getattr(model, "report_", {}).get("choice"):
+        return "the number of clusters was given; kind='choice' is for n_clusters='auto'"
     if kind == "loss" and not hasattr(model, "history_"):
         return "the model was loaded from a file, which has no history"
     if kind == "sizes" and X is None and not hasattr(model, "labels_"):
@@ -112,7 +157,7 @@ def panels(model: Any, X: Any = None, kind: str | None = None, y: Any = None) ->
         A fitted one.
     X : array-like or sparse matrix, optional
         Rows; map, confidence and confusion need them.
-    kind : {"map", "sizes", "confidence", "loss", "confusion"}, optional
+    kind : {"map", "sizes", "confidence", "loss", "confusion", "choice"}, optional
         The picture; by default all that can be drawn.
     y : array-like, optional
         True labels, for the confusion.
@@ -120,7 +165,7 @@ def panels(model: Any, X: Any = None, kind: str | None = None, y: Any = None) ->
     Returns
     -------
     list of Panel
-        One for each picture.
+        One for each picture; the loss has two if the fit has two phases.
 
     Examples
     --------
@@ -128,7 +173,7 @@ def panels(model: Any, X: Any = None, kind: str | None = None, y: Any = None) ->
     >>> from partita import EntropyClustering
     >>> x = np.random.default_rng(0).normal(size=(60, 3))
     >>> [panel.title for panel in panels(EntropyClustering(n_clusters=2).fit(x), x)]
-    ['map', 'sizes', 'confidence', 'loss']
+    ['map', 'sizes', 'confidence', 'loss of the search', 'loss of the refinement']
     """
     if kind is not None:
         if kind not in KINDS:
@@ -136,11 +181,25 @@ def panels(model: Any, X: Any = None, kind: str | None = None, y: Any = None) ->
         problem = _possible(kind, model, X, y)
         if problem:
             raise ValueError(problem)
-        return [_MAKERS[kind](model, X, y)]
-    return [_MAKERS[name](model, X, y) for name in KINDS if _possible(name, model, X, y) is None]
+        return _made(kind, model, X, y)
+    return [panel for name in KINDS if _possible(name, model, X, y) is None for panel in _made(name, model, X, y)]
 
 
-def plot(model: Any, X: Any = None, kind: str | None = None, *, y: Any = None, backend: str | None = None) -> Any:
+def _made(kind: str, model: Any, X: Any, y: Any) -> list[Panel]:
+    made = _MAKERS[kind](model, X, y)
+    return made if isinstance(made, list) else [made]
+
+
+def plot(
+    model: Any,
+    X: Any = None,
+    kind: str | None = None,
+    *,
+    y: Any = None,
+    backend: str | None = None,
+    ax: Any = None,
+    figsize: tuple[float, float] | None = None,
+) -> Any:
     """Draw a result.
 
     Parameters
@@ -151,11 +210,15 @@ def plot(model: Any, X: Any = None, kind: str | None = None, *, y: Any = None, b
         As in :func:`panels`.
     backend : {"matplotlib", "plotly"}, optional
         What draws; by default matplotlib if it is installed, otherwise Plotly.
+    ax : matplotlib.axes.Axes or array of them, optional
+        Where to draw, one for each picture; by default a figure is made, which a notebook shows by itself.
+    figsize : (float, float), optional
+        Width and height of that figure in inches.
 
     Returns
     -------
-    matplotlib.figure.Figure or plotly.graph_objects.Figure
-        The figure.
+    matplotlib.figure.Figure, plotly.graph_objects.Figure, or ``ax``
+        What was drawn on.
 
     Examples
     --------
@@ -166,12 +229,18 @@ def plot(model: Any, X: Any = None, kind: str | None = None, *, y: Any = None, b
     >>> len(figure.axes)
     1
     """
-    shown = panels(model, X, kind, y)
+    return draw(panels(model, X, kind, y), type(model).__name__, backend=backend, ax=ax, figsize=figsize)
+
+
+def draw(shown: list[Panel], title: str, *, backend: str | None = None, ax: Any = None, figsize: Any = None) -> Any:
+    """Draw panels with the library that is asked for, or the one that is there."""
     for name in [backend] if backend else ["matplotlib", "plotly"]:
         if name not in ("matplotlib", "plotly"):
             raise ValueError(f"backend must be 'matplotlib' or 'plotly'. Got {name!r} instead.")
         if find_spec(name) is not None:
             from . import _draw
 
-            return getattr(_draw, f"with_{name}")(shown, type(model).__name__)
-    raise ImportError("drawing needs matplotlib or plotly: pip install matplotlib")
+            return getattr(_draw, f"with_{name}")(shown, title, ax=ax, figsize=figsize)
+    wanted = backend or "matplotlib"
+    others = "" if backend is None else "; or leave backend out to draw with what is there"
+    raise ImportError(f"drawing needs {backend or 'matplotlib or plotly'}: pip install {wanted}{others}")

@@ -29,7 +29,7 @@ impl Watch {
         self.stopped.store(true, Ordering::Relaxed);
     }
 
-    fn check(&self) -> Result<()> {
+    pub fn check(&self) -> Result<()> {
         if self.stopped.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
     }
 

@@ -15,7 +15,6 @@ pub fn argument(field: Field) -> &'static str {
         Field::K => "n_clusters",
         Field::Seed => "random_state",
         Field::Restarts => "n_init",
-        Field::Known => "y",
         Field::Weights => "sample_weight",
         Field::Like => "warm_start",
         Field::Lambda => "lam",

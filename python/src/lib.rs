@@ -10,6 +10,7 @@ mod labels;
 mod linear;
 mod margins;
 mod network;
+mod plain;
 mod rivals;
 
 use pyo3::prelude::*;
@@ -23,6 +24,7 @@ fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<network::NetworkModel>()?;
     fit::register(module)?;
     rivals::register(module)?;
+    plain::register(module)?;
     network::register(module)?;
     labels::register(module)?;
     functions::register(module)?;

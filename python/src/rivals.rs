@@ -1,4 +1,4 @@
-//! Methods other than the linear engine, behind one model.
+//! Methods other than the linear engine that see prepared rows, behind one model.
 
 use crate::call::{Watch, Watched, ask, run};
 use crate::input::Matrix;
@@ -7,8 +7,6 @@ use ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use partita::linear::{Dims, Input, Prepare};
 use partita::report::StopReason;
-use partita::rivals::gmm::{Covariance, GaussianMixture, Mixture};
-use partita::rivals::kmeans::{Centres, KMeans};
 use partita::rivals::soft_kmeans::{SoftCentres, SoftKMeans};
 use partita::rivals::temi::{Temi, TemiHead};
 use partita::rivals::turtle::{Turtle, TurtleHead};
@@ -22,9 +20,7 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Serialize, Deserialize)]
 enum AnyModel {
-    KMeans(Model<Centres>),
     SoftKMeans(Model<SoftCentres>),
-    GaussianMixture(Model<Mixture>),
     Turtle(Model<TurtleHead>),
     Temi(Model<TemiHead>),
 }
@@ -32,9 +28,7 @@ enum AnyModel {
 macro_rules! with_model {
     ($any:expr, $model:ident => $body:expr) => {
         match $any {
-            AnyModel::KMeans($model) => $body,
             AnyModel::SoftKMeans($model) => $body,
-            AnyModel::GaussianMixture($model) => $body,
             AnyModel::Turtle($model) => $body,
             AnyModel::Temi($model) => $body,
         }
@@ -87,9 +81,7 @@ fn trainer<M: Method + Serialize + DeserializeOwned + Send + Sync + 'static>(
 
 fn named(name: &str, given: &str) -> PyResult<Train> {
     match name {
-        "kmeans" => trainer(&KMeans::new(1), given, AnyModel::KMeans),
         "soft-kmeans" => trainer(&SoftKMeans::new(1), given, AnyModel::SoftKMeans),
-        "gmm" => trainer(&GaussianMixture::new(1, Covariance::Full), given, AnyModel::GaussianMixture),
         "turtle" => trainer(&Turtle::new(2), given, AnyModel::Turtle),
         "temi" => trainer(&Temi::new(2), given, AnyModel::Temi),
         _ => Err(PyValueError::new_err(format!("there is no method {name}"))),
@@ -138,46 +130,12 @@ impl RivalModel {
         Ok(proba.into_pyarray(py))
     }
 
-    /// Rows as the method sees them.
-    fn prepared<'py>(
-        &self,
-        py: Python<'py>,
-        x: Matrix<'py>,
-        threads: usize,
-    ) -> PyResult<Bound<'py, PyArray2<f32>>> {
-        let table = ask(py, &x, threads, |rows| with_model!(&self.0, model => model.prepared(rows)))?;
-        Ok(table.into_pyarray(py))
-    }
-
-    /// ln density of each row under a Gaussian mixture, in units of prepared rows.
-    fn log_likelihood<'py>(
-        &self,
-        py: Python<'py>,
-        x: Matrix<'py>,
-        threads: usize,
-    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let AnyModel::GaussianMixture(model) = &self.0 else {
-            return Err(PyValueError::new_err("only Gaussian mixtures have a likelihood"));
-        };
-        let values = ask(py, &x, threads, |rows| {
-            let table = model.prepared(rows)?;
-            partita::Result::Ok(model.head.log_likelihood(&table.into_raw_vec_and_offset().0))
-        })?;
-        Ok(values.into_pyarray(py))
-    }
-
     /// The numbers of the model by name.
     fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let parts = PyDict::new(py);
         let d = with_model!(&self.0, model => model.preparation.d());
         match &self.0 {
-            AnyModel::KMeans(model) => parts.set_item("centres", table(py, &model.head.centres, d)?)?,
             AnyModel::SoftKMeans(model) => parts.set_item("centres", table(py, &model.head.centres, d)?)?,
-            AnyModel::GaussianMixture(model) => {
-                parts.set_item("weights", PyArray1::from_slice(py, &model.head.weights))?;
-                parts.set_item("means", table(py, &model.head.means, d)?)?;
-                parts.set_item("covariances", rows_of(py, &model.head.covariances)?)?;
-            }
             AnyModel::Turtle(model) => {
                 parts.set_item("weight", table(py, &model.head.weight, d)?)?;
                 parts.set_item("bias", PyArray1::from_slice(py, &model.head.bias))?;
@@ -214,10 +172,6 @@ fn table<'py, T: numpy::Element + Copy>(
 ) -> PyResult<Bound<'py, PyArray2<T>>> {
     let array = Array2::from_shape_vec((values.len() / d.max(1), d), values.to_vec());
     Ok(array.map_err(|e| PyValueError::new_err(e.to_string()))?.into_pyarray(py))
-}
-
-fn rows_of<'py>(py: Python<'py>, rows: &[Vec<f64>]) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    Ok(PyArray2::from_vec2(py, rows)?)
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

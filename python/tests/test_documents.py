@@ -36,6 +36,11 @@ def test_the_notebook_runs_from_top_to_bottom():
     client(notebook, timeout=300).execute()
     printed = "".join(o.get("text", "") for cell in notebook.cells for o in cell.get("outputs", []))
     assert "EntropyClustering Scores" in printed and "True" in printed
+    shown = [o.get("data", {}) for cell in notebook.cells for o in cell.get("outputs", [])]
+    pictures = [data["image/png"] for data in shown if "image/png" in data]
+    assert len(pictures) == 2 and all(len(picture) > 5000 for picture in pictures)
+    pages = "".join("".join(data.get("text/html", "")) for data in shown)
+    assert "adds to the lead" in pages and "stability" in pages
 
 
 @pytest.mark.parametrize("document", [ROOT / "README.md", ROOT / "python" / "README.md"])

@@ -258,7 +258,7 @@ def of_package(case, directory):
     if case.like:
         model = EntropyClustering.load(directory / "old.safetensors").set_params(**model.set_params(warm_start=True).get_params())
     try:
-        model.fit(case.x, case.known, sample_weight=case.weights)
+        model.fit(case.x, known=case.known, sample_weight=case.weights)
     except ValueError as error:
         return Answer(refusal=str(error), comparable=not isinstance(error, InvalidParameterError))
     model.save(directory / "model.safetensors")

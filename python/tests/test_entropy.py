@@ -71,10 +71,35 @@ def test_the_same_seed_gives_the_same_bits_for_any_number_of_threads(digits):
 def test_known_labels_name_their_clusters(digits):
     x, y = digits
     known = np.where(np.random.default_rng(0).random(len(y)) < 0.05, y, -1)
-    model = EntropyClustering(10).fit(x, known)
+    model = EntropyClustering(10).fit(x, known=known)
     assert np.mean(model.labels_ == y) > 0.85
     as_floats = np.where(known < 0, np.nan, known.astype(float))
-    assert np.array_equal(EntropyClustering(10).fit(x, as_floats).labels_, model.labels_)
+    assert np.array_equal(EntropyClustering(10).fit(x, known=as_floats).labels_, model.labels_)
+
+
+def test_known_labels_may_be_names_with_gaps(blobs):
+    x, y = blobs
+    words = np.array(["pear", "apple", "fig", "quince"], dtype=object)
+    named = np.where(np.arange(400) % 10 == 0, words[y], None)
+    model = EntropyClustering(4, n_init=2).fit(x, known=named)
+    assert model.cluster_names_.tolist() == sorted(words)
+    assert np.array_equal(model.cluster_names_[model.labels_], words[y])
+    for gap in (-1, np.nan):
+        gaps = [gap if name is None else name for name in named]
+        assert np.array_equal(EntropyClustering(4, n_init=2).fit(x, known=gaps).labels_, model.labels_)
+    two = np.where(y < 2, named, None)
+    assert EntropyClustering(4, n_init=2).fit(x, known=two).cluster_names_.tolist() == ["apple", "pear", None, None]
+    model.partial_fit(x[:200], known=list(named[:200]))
+    assert model.cluster_names_.tolist() == sorted(words)
+    assert EntropyClustering(4, n_init=2).fit(x).cluster_names_ is None
+
+
+def test_the_truth_given_as_y_does_not_train(digits):
+    x, y = digits
+    plain = EntropyClustering(10, n_init=2).fit(x)
+    for taught in (EntropyClustering(10, n_init=2).fit(x, y), EntropyClustering(10, n_init=2).partial_fit(x, y)):
+        assert np.array_equal(taught.coef_, plain.coef_)
+    assert np.array_equal(EntropyClustering(10, n_init=2).fit_predict(x, y), plain.labels_)
 
 
 @pytest.mark.parametrize(
@@ -84,12 +109,13 @@ def test_known_labels_name_their_clusters(digits):
         (np.full(400, -2), "label of row 0 is -2"),
         (np.full(400, 0.5), "Unknown label type"),
         (np.zeros(3, int), r"inconsistent numbers of samples: \[400, 3\]"),
-        (np.array(["a"] * 400), "Unknown label type"),
+        (np.array(["a", "b", "c", "d", "e"] * 80), "5 different names, but n_clusters=4"),
+        (np.array(["a", 1] * 200, dtype=object), "all numbers or all names; beside names there is 1"),
     ],
 )
 def test_labels_that_cannot_be_are_refused(blobs, known, words):
     with pytest.raises(ValueError, match=words):
-        EntropyClustering(4).fit(blobs[0], known)
+        EntropyClustering(4).fit(blobs[0], known=known)
 
 
 def test_rows_of_no_weight_take_no_part(blobs):
@@ -154,7 +180,7 @@ def test_known_labels_win_over_the_numbers_of_the_last_model(again, few):
     model = EntropyClustering(3, n_init=2, warm_start=True).fit(x)
     wanted = np.array([1, 2, 0])[model.labels_]
     known = np.where(np.arange(180) % 6 == 0, wanted, -1) if few else wanted
-    getattr(model, again)(x, known)
+    getattr(model, again)(x, known=known)
     assert np.mean(model.labels_ == wanted) > 0.98
     # If nothing is known, the cluster numbers stay the same.
     getattr(model, again)(x, np.full(180, -1))
@@ -183,7 +209,7 @@ def test_more_decided_rows_have_a_higher_score(blobs):
     x, _ = blobs
     model = EntropyClustering(4).fit(x)
     noise = np.random.default_rng(0).normal(size=x.shape).astype(np.float32) * x.std()
-    assert -1.5 < model.score(noise) < model.score(x) <= 0
+    assert -1.5 * np.log(4) < model.score(noise) < model.score(x) <= 0.1 * np.log(4)
 
 
 def test_groups_of_features_are_prepared_on_their_own(blobs):

@@ -154,7 +154,7 @@ WRONG = {
     "min_size": ({"min_size": 0.6}, "clusters of 30 to 50 rows each; change min_size=, max_size= or n_clusters=$"),
     "max_size": ({"max_size": 3}, "change min_size=, max_size= or n_clusters=$"),
     "outliers": ({"outliers": 0.1, "balance": "exact"}, "outliers= has no meaning beside balance=, min_size= or max_size="),
-    "known": ({"y": np.full(50, 3)}, "label of row 0 is 3"),
+    "known": ({"known": np.full(50, 3)}, "label of row 0 is 3"),
     "weights": ({"sample_weight": np.full(50, np.nan)}, "sample_weight contains NaN"),
     "like": ({"warm_start": "x"}, "'warm_start' parameter"),
     "loss": ({"loss": "square"}, "loss = square is not valid"),
@@ -204,7 +204,7 @@ NOT_FOR_PYTHON = {"array", "columns", "id_column", "truth"}
 
 
 def test_every_field_has_a_name_here():
-    arguments = set(EntropyClustering().get_params()) | set(NetworkClustering().get_params()) | {"X", "y", "sample_weight"}
+    arguments = set(EntropyClustering().get_params()) | set(NetworkClustering().get_params()) | {"X", "known", "sample_weight"}
     names = dict(_native.fields())
     assert set(names) == set(WRONG) | set(WRONG_FOR_NETWORKS) | NOT_FOR_PYTHON
     assert {ours for name, ours in names.items() if name not in NOT_FOR_PYTHON} <= arguments
@@ -214,7 +214,7 @@ def test_every_field_has_a_name_here():
 def test_every_field_is_refused_by_its_name_here(name):
     given, words = WRONG[name]
     rows = {"X": np.random.default_rng(0).normal(size=(50, 4))}
-    fit = rows | {key: value for key, value in given.items() if key in ("X", "y", "sample_weight")}
+    fit = rows | {key: value for key, value in given.items() if key in ("X", "known", "sample_weight")}
     options = {key: value for key, value in given.items() if key not in fit}
     with pytest.raises(ValueError, match=words):
         EntropyClustering(**{"n_clusters": 3, **options}).fit(**fit)

@@ -164,3 +164,38 @@ def test_entries_given_twice_are_summed(reference):
     before = double.nnz
     assert np.array_equal(EntropyClustering(10, n_init=2).fit(double).coef_, EntropyClustering(10, n_init=2).fit(x).coef_)
     assert double.nnz == before
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+def test_tables_are_checked_by_the_names_of_their_columns(kind):
+    library = pytest.importorskip(kind)
+    x = np.random.default_rng(0).normal(size=(40, 3))
+    table = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}[kind]
+
+    def frame(names):
+        return getattr(library, table)({name: x[:, j] for j, name in enumerate(names)})
+
+    model = EntropyClustering(2, n_init=1).fit(frame(["a", "b", "c"]))
+    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
+    assert np.array_equal(model.predict(frame(["a", "b", "c"])), model.labels_)
+    for names, words in [(["b", "a", "c"], "same order"), (["a", "b", "d"], "unseen at fit time:\n- d")]:
+        with pytest.raises(ValueError, match=words):
+            model.predict(frame(names))
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        list,
+        lambda names: np.array([name or "" for name in names]),
+        lambda names: pytest.importorskip("pandas").Series(names),
+        lambda names: pytest.importorskip("pandas").Categorical(names),
+        lambda names: pytest.importorskip("polars").Series(names),
+        lambda names: pytest.importorskip("pyarrow").array(names),
+    ],
+)
+def test_known_names_come_in_columns_of_any_kind(blobs, column):
+    x, y = blobs
+    names = np.where(np.arange(400) % 8 == 0, np.array(["d", "c", "b", "a"], dtype=object)[y], None).tolist()
+    model = EntropyClustering(4, n_init=1).fit(x, known=column(names))
+    assert np.array_equal(model.labels_, 3 - y) and model.cluster_names_.tolist() == ["a", "b", "c", "d"]

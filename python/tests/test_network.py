@@ -118,10 +118,10 @@ def test_copies_and_pickles_answer_alike(images):
 @deep
 def test_known_labels_name_their_clusters(images):
     x, y = images
-    model = NetworkClustering(10, net="mlp", epochs=8, batch_size=60).fit(x, y)
+    model = NetworkClustering(10, net="mlp", epochs=8, batch_size=60).fit(x, known=y)
     assert np.mean(model.labels_ == y) > 0.8
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-        NetworkClustering(10, **QUICK).fit(x, y[:7])
+        NetworkClustering(10, **QUICK).fit(x, known=y[:7])
 
 
 @deep

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules of the core from the bottom up: each may use the modules before it.
-const CORE: [&str; 24] = [
+const CORE: [&str; 25] = [
     "error",
     "report",
     "rng",
@@ -21,6 +21,7 @@ const CORE: [&str; 24] = [
     "centres",
     "neighbours",
     "mixture",
+    "plain",
     "prepare",
     "outliers",
     "pseudo",

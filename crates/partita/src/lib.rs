@@ -34,6 +34,7 @@
 //! | [`choose`] | choosing the number of clusters |
 //! | [`rivals`], [`compare`] | other clustering methods, and comparisons of all |
 //! | [`mixture`] | mixtures of Gaussians |
+//! | [`plain`] | K-means and mixtures of rows in their own units, in double precision |
 //! | [`outliers`] | rows that belong to no cluster |
 //! | [`margin`] | margins of labellings and classifiers, and the way to the widest |
 //! | [`metrics`] | how good a clustering is |
@@ -57,6 +58,7 @@ pub mod neighbours;
 pub mod numeric;
 pub mod objective;
 pub mod outliers;
+pub mod plain;
 pub mod prepare;
 pub mod pseudo;
 pub mod report;

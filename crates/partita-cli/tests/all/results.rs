@@ -119,6 +119,17 @@ fn evaluate_compares_two_label_files_whatever_their_format() {
     assert_eq!(number(&lab.json("evaluate --truth truth.csv --pred pred.npy"), "/acc"), 0.75);
     let text = lab.succeed("evaluate --truth truth.csv --pred pred.npy");
     assert!(text.starts_with("ACC 0.7500  NMI ") && text.contains("ARI "), "{text}");
+    assert!(!text.contains("left out"), "{text}");
+}
+
+#[test]
+fn evaluate_says_how_many_rows_it_left_out() {
+    let lab = Lab::new();
+    lab.write("truth.csv", "label\ncat\ncat\ndog\n\n");
+    lab.labels("pred.npy", [1, -1, 0, 1]);
+    let text = lab.succeed("evaluate --truth truth.csv --pred pred.npy");
+    assert!(text.starts_with("ACC 1.0000") && text.contains("(2 of 4 rows left out"), "{text}");
+    assert_eq!(number(&lab.json("evaluate --truth truth.csv --pred pred.npy"), "/left_out"), 2.0);
 }
 
 #[test]

@@ -45,6 +45,8 @@ pub struct Climbed {
     pub iterations: usize,
     /// Why they stopped.
     pub stop: StopReason,
+    /// Mean log-likelihood of a row before each iteration.
+    pub bounds: Vec<f64>,
 }
 
 impl GaussianMixture {
@@ -54,12 +56,23 @@ impl GaussianMixture {
     }
 
     /// The same, as long as `keep_going` says so.
-    pub fn climb_while(&self, x: &[f64], mut mixture: Mixture, keep_going: KeepGoing<'_>) -> Result<Climbed> {
+    pub fn climb_while(&self, x: &[f64], mixture: Mixture, keep_going: KeepGoing<'_>) -> Result<Climbed> {
+        self.climb_on(x, mixture, f64::NEG_INFINITY, keep_going)
+    }
+
+    /// The same from a mixture that was found before, at this mean log-likelihood of a row: if it hardly rises, that is the end.
+    pub fn climb_on(
+        &self,
+        x: &[f64],
+        mut mixture: Mixture,
+        mut likelihood: f64,
+        keep_going: KeepGoing<'_>,
+    ) -> Result<Climbed> {
         let m = mixture.m();
         let mut responsibilities = vec![0.0; x.len() / m * self.k];
-        let mut likelihood = f64::NEG_INFINITY;
         let mut stop = StopReason::Finished;
         let mut iterations = 0;
+        let mut bounds = Vec::new();
         while iterations < self.max_iterations && stop == StopReason::Finished {
             if !keep_going(iterations as f64 / self.max_iterations as f64) {
                 stop = StopReason::Interrupted;
@@ -72,9 +85,10 @@ impl GaussianMixture {
                 stop = StopReason::Converged;
             }
             likelihood = next;
+            bounds.push(next);
         }
         let loss = -expect(&mixture, x, &mut responsibilities);
-        Ok(Climbed { mixture, loss, iterations, stop })
+        Ok(Climbed { mixture, loss, iterations, stop, bounds })
     }
 
     /// The likeliest mixture for given responsibilities `[n, k]`.

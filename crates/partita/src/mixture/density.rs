@@ -124,16 +124,15 @@ impl Mixture {
         }
     }
 
-    /// ln density of each row, `[n]`.
-    pub fn log_likelihood(&self, x: &[f32]) -> Vec<f64> {
-        let (k, m) = (self.weights.len(), self.m());
-        let piece = |x: &[f32]| {
-            let x: Vec<f64> = x.iter().map(|&v| f64::from(v)).collect();
-            let mut joint = vec![0.0; x.len() / m * k];
-            self.log_joint(&x, &mut joint);
-            joint.chunks_exact(k).map(log_sum_exp).collect::<Vec<_>>()
+    /// Responsibilities of the Gaussians for the rows `x`, `[rows, k]`; returns ln density of each row.
+    pub fn judge(&self, x: &[f64], out: &mut [f64]) -> Vec<f64> {
+        self.log_joint(x, out);
+        let normalise = |row: &mut [f64]| {
+            let norm = log_sum_exp(row);
+            row.iter_mut().for_each(|v| *v = (*v - norm).exp());
+            norm
         };
-        x.par_chunks(PIECE * m).flat_map_iter(piece).collect()
+        out.chunks_exact_mut(self.weights.len()).map(normalise).collect()
     }
 
     /// Responsibilities of the Gaussians for the rows `x`, `[rows, k]`; returns the sum of the rows' log-likelihoods.

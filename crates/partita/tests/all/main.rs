@@ -8,6 +8,7 @@ mod many;
 mod margin;
 mod margin_path;
 mod metrics;
+mod plain;
 mod rivals;
 mod sinkhorn;
 mod training;
