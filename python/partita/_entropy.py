@@ -468,7 +468,8 @@ class EntropyClustering(Clusterer):
 
         More clusters are worth something, at most ln(n_clusters)/10, but only if rows are told apart by nine tenths of what they could be. So scores
         of different numbers of clusters can be compared, as a search over ``n_clusters`` does; ``n_clusters="auto"`` and :func:`partita.choose_k` look
-        closer, at what is found again in other rows. A model that knows nothing has −0.9 ln(n_clusters).
+        closer, at what is found again in other rows, and are more reliable: the tenth was chosen on ten small sets, the digits among them, and prefers eight
+        clusters to two on the breast cancer data. A model that knows nothing has −0.9 ln(n_clusters).
 
         Parameters
         ----------
