@@ -161,12 +161,15 @@ fn looks_like_header(column: &[String], rows: Option<usize>) -> bool {
         && counts.values().all(|count| *count > 1)
 }
 
-/// Whether a text table of this kind has several columns with names.
-pub(crate) fn has_named_columns(path: &Path, file: &File, packed: bool) -> Result<bool> {
-    let text = Text::load(path, file, packed, MEMORY)?;
-    let records = Records::new(path, &text[table::skip_preamble(&text)..])?;
-    let (first, rows) = records.sample()?;
-    Ok(first.len() > 1 && table::is_header(&first, rows.first().map(Vec::as_slice)))
+/// Whether a text file is a table of several columns with names.
+pub(crate) fn has_named_columns(path: &Path, file: &File) -> bool {
+    let first_two = || -> Result<(Vec<String>, Vec<Vec<String>>)> {
+        let text = Text::load(path, file, false, MEMORY)?;
+        Records::new(path, &text[table::skip_preamble(&text)..])?.sample()
+    };
+    first_two().is_ok_and(|(first, rows)| {
+        first.len() > 1 && table::is_header(&first, rows.first().map(Vec::as_slice))
+    })
 }
 
 /// Text with its delimiter.

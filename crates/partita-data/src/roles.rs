@@ -5,6 +5,7 @@ use crate::error::{DataError, Result, list};
 use crate::naming::{Naming, naming};
 use crate::options::OpenOptions;
 use crate::schema::{ColumnKind, Columns, LeftOut, Why};
+use std::collections::HashSet;
 use std::path::Path;
 
 const NUMBERS: &str = "features are numbers: choose other columns or convert this one first";
@@ -78,7 +79,7 @@ pub(crate) fn choose(table: Table<'_>, options: &OpenOptions) -> Result<Roles> {
     let mut roles = Roles { features, id, ..Roles::default() };
     let left_out = table.left_out(&roles, &fixed);
     roles.notes = match like {
-        Some(like) => table.notes_like(&roles, like),
+        Some(like) => table.notes_like(&roles, &left_out, like),
         None => table.notes(&roles, &left_out, options),
     };
     let list = roles.features.iter().any(|&i| table.columns[i].kind == Kind::List);
@@ -208,7 +209,8 @@ impl Table<'_> {
             (None, Some(Naming::Code)) => Why::Code,
             (None, None) => Why::Text,
         };
-        let others = (0..self.columns.len()).filter(|i| !roles.features.contains(i));
+        let features: HashSet<usize> = roles.features.iter().copied().collect();
+        let others = (0..self.columns.len()).filter(|i| !features.contains(i));
         others.map(|i| (i, reason(i))).collect()
     }
 
@@ -232,12 +234,13 @@ impl Table<'_> {
     }
 
     /// What to know about the choice, for a model that has made it already.
-    fn notes_like(self, roles: &Roles, like: &Columns) -> Vec<String> {
-        let known = |i: usize| like.left_out.iter().any(|out| out.name == self.columns[i].name);
-        let extra: Vec<&str> = (0..self.columns.len())
-            .filter(|i| !roles.features.contains(i) && roles.id != Some(*i) && !known(*i))
-            .map(|i| self.columns[i].name.as_str())
-            .collect();
+    fn notes_like(self, roles: &Roles, left_out: &[(usize, Why)], like: &Columns) -> Vec<String> {
+        let known: HashSet<&str> = like.left_out.iter().map(|out| out.name.as_str()).collect();
+        let others = left_out
+            .iter()
+            .filter(|(i, _)| roles.id != Some(*i))
+            .map(|(i, _)| self.columns[*i].name.as_str());
+        let extra: Vec<&str> = others.filter(|name| !known.contains(name)).collect();
         match extra.is_empty() {
             true => Vec::new(),
             false => vec![format!("left out, being no columns of the model: {}", list(&extra))],

@@ -66,7 +66,12 @@ impl Text {
 
     /// Text that is not UTF-8 in its first bytes, as Windows-1252.
     pub(crate) fn checked(self, path: &Path, memory: usize) -> Result<Self> {
-        match std::str::from_utf8(&self[..self.len().min(HEAD)]) {
+        let head = &self[..self.len().min(HEAD)];
+        if head.contains(&0) {
+            let problem = "it has bytes that no text has; if it is UTF-16 without a mark, save it as UTF-8";
+            return Err(DataError::corrupt(path, FORMAT, problem));
+        }
+        match std::str::from_utf8(head) {
             // A letter that is cut in two at the end is no fault.
             Err(e) if e.error_len().is_some() => self.as_windows(path, memory),
             _ => Ok(self),

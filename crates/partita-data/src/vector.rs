@@ -54,7 +54,8 @@ pub fn read_weights(source: &Source) -> Result<WeightTable> {
         Ok((file, Format::Parquet)) => parquet::read_cells(path, file, choose)?,
         Ok((file, format @ (Format::Text | Format::TextGz))) => {
             let packed = format == Format::TextGz;
-            if source.column.is_none() && !packed && !cells::has_named_columns(path, &file, packed)? {
+            let named = source.column.is_some() || packed || cells::has_named_columns(path, &file);
+            if !named {
                 return Ok(without_columns(read_vector(path)?));
             }
             cells::from_text(path, &file, packed, choose)?

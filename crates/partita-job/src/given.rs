@@ -165,6 +165,7 @@ impl Dataset<'_> {
         let WeightTable { values, ids, notes: said, .. } = read_weights(&source)?;
         notes.extend(said.into_iter().map(|text| Note::Read { path: source.path.clone(), text }));
         let (field, path) = (Some(Field::Weights), &*source.path);
+        let ids = ids.filter(|_| !self.is_from(path));
         let beside = Beside { path, field, what: "weight", values, ids, absent: None };
         let (values, note) = beside.matched(self.target())?;
         notes.extend(note);

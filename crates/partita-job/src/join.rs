@@ -75,7 +75,7 @@ impl<T: Clone> Beside<'_, T> {
             return Ok((Match::Order, None));
         };
         let is_row = |ids: &Ids| ids.column.eq_ignore_ascii_case(ROW);
-        if is_row(ids) != is_row(target_ids) {
+        if is_row(ids) != is_row(target_ids) || ids.values == target_ids.values {
             return Ok((Match::Order, None));
         }
         let same = ids.column.eq_ignore_ascii_case(&target_ids.column);
@@ -190,6 +190,13 @@ pub(crate) fn labels_from(typed: &Path, rows: Option<usize>) -> Result<(PathBuf,
 }
 
 impl Dataset<'_> {
+    /// Whether rows are from this file, so that they need not be matched with those of another.
+    pub(crate) fn is_from(&self, path: &Path) -> bool {
+        let real = |path: &Path| std::fs::canonicalize(path).ok();
+        let mut origins = self.parts().iter().filter_map(|part| part.origin.as_deref());
+        real(path).is_some_and(|path| origins.any(|origin| real(origin).as_ref() == Some(&path)))
+    }
+
     /// The rows that labels or weights are wanted for.
     pub(crate) fn target(&self) -> Target<'_> {
         Target { all: self.labelled(), ids: self.named_ids(), dropped: self.dropped_ids() }
@@ -204,6 +211,7 @@ impl Dataset<'_> {
         let (path, LabelTable { labels, ids, .. }, mut notes) = labels_from(typed, Some(self.labelled()))?;
         // Where only a few rows have labels, a file with names need not have all of them.
         let absent = (field == Field::Known).then_some(-1);
+        let ids = ids.filter(|_| !self.is_from(&path));
         let beside =
             Beside { path: &path, field: Some(field), what: "label", values: labels.values, ids, absent };
         let (values, note) = beside.matched(self.target())?;

@@ -13,8 +13,9 @@ pub fn run(args: &ExplainArgs) -> Result<()> {
     let dataset = opened(Dataset::open_for_model(&file, &args.read.spec(), &[], &args.read.resources()))?;
     let row = match &args.id {
         Some(id) => dataset.row_of(id)?,
-        None => args.row.unwrap_or_default(),
+        None => dataset.row_numbered(args.row.unwrap_or_default())?,
     };
+    let number = dataset.row_numbers().map_or(row, |numbers| numbers[row]);
     let id = dataset.ids().and_then(|ids| ids.get(row));
     let why = file.model.explain(&dataset.rows()?, row).map_err(|error| dataset.explained(error.into()))?;
     let names = &file.names;
@@ -24,13 +25,13 @@ pub fn run(args: &ExplainArgs) -> Result<()> {
             .map(|c| json!({ "feature": dataset.feature(c.feature), "index": c.feature, "contribution": c.value }))
             .collect();
         return outputs::print_json(&json!({
-            "row": row, "id": id, "cluster": why.cluster, "name": names.clusters.get(why.cluster), "runner_up": why.runner_up,
+            "row": number, "id": id, "cluster": why.cluster, "name": names.clusters.get(why.cluster), "runner_up": why.runner_up,
             "proba": why.proba, "base": why.base, "contributions": list,
         }));
     }
     let lead: f64 = why.base + why.contributions.iter().map(|c| c.value).sum::<f64>();
     let mut text = format!(
-        "row {row}{} goes to cluster {} with probability {:.4}; the runner-up is cluster {} with {:.4}\n",
+        "row {number}{} goes to cluster {} with probability {:.4}; the runner-up is cluster {} with {:.4}\n",
         id.map(|id| format!(" ('{id}')")).unwrap_or_default(),
         names.cluster(why.cluster),
         why.proba[why.cluster],

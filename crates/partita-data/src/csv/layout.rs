@@ -78,7 +78,7 @@ impl Layout {
                 .notes
                 .push(format!("it does not name its columns; they are taken to be {names}, in this order"));
         }
-        let uses = (0..columns.len()).map(|i| role(&roles, &columns, i)).collect();
+        let uses = uses(&roles, &columns);
         let places = places(&roles.features);
         // The header ends where the second record begins, which may be lines further if names hold line ends.
         let start = if header { begin + second.unwrap_or(head.len()) } else { begin };
@@ -87,13 +87,16 @@ impl Layout {
     }
 }
 
-fn role(roles: &Roles, columns: &[Column], column: usize) -> Use {
-    match columns[column].kind {
-        _ if roles.id == Some(column) => Use::Id,
-        _ if !roles.features.contains(&column) => Use::Nothing,
-        Kind::Boolean => Use::Boolean,
-        _ => Use::Number,
+/// What to do with each column.
+fn uses(roles: &Roles, columns: &[Column]) -> Vec<Use> {
+    let mut uses = vec![Use::Nothing; columns.len()];
+    for &i in &roles.features {
+        uses[i] = if columns[i].kind == Kind::Boolean { Use::Boolean } else { Use::Number };
     }
+    if let Some(id) = roles.id {
+        uses[id] = Use::Id;
+    }
+    uses
 }
 
 /// Where each feature goes, counted in the order of the file; nothing if that is the order.

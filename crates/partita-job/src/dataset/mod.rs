@@ -196,6 +196,18 @@ impl<'a> Dataset<'a> {
         self.kept.as_ref().map(|(kept, _)| kept.as_slice())
     }
 
+    /// The place of a row that has this number in its file, counted from 0.
+    ///
+    /// # Errors
+    /// If it was left out.
+    pub fn row_numbered(&self, number: usize) -> Result<usize> {
+        let Some(kept) = self.row_numbers() else { return Ok(number) };
+        kept.binary_search(&number).map_err(|_| {
+            let problem = format!("row {number} is not among the rows in use, because values are missing in it or it does not exist");
+            JobError::refused(Field::Missing, problem)
+        })
+    }
+
     /// How many rows there are with those that were left out.
     pub(crate) fn all_rows(&self) -> usize {
         self.kept.as_ref().map_or(self.n(), |(_, all)| *all)
