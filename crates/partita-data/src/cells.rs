@@ -1,10 +1,11 @@
 //! One column of a table as text, with the names of the rows beside it: for labels and weights.
 
 use crate::classes::{is_known, is_unknown};
+use crate::column::{Column, Kind};
 use crate::error::{DataError, Result};
 use crate::ids::Ids;
 use crate::naming::{Naming, is_certain, naming};
-use crate::roles::{Column, Kind, Table};
+use crate::roles::Table;
 use crate::table;
 use crate::text::Text;
 use std::borrow::Cow;

@@ -1,12 +1,13 @@
 //! Arrow columns to rows: shared by Parquet and Arrow files.
 
 use crate::arrays::{numbers, strings};
+use crate::column::{Column, Kind};
 use crate::error::{DataError, Result};
 use crate::features::Features;
 use crate::ids::Ids;
 use crate::naming::is_certain;
 use crate::options::OpenOptions;
-use crate::roles::{Column, Kind, Roles, Table, choose};
+use crate::roles::{Roles, Table, choose};
 use crate::sink::Sink;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch};

@@ -16,6 +16,7 @@ mod arrays;
 mod arrow_ipc;
 mod cells;
 mod classes;
+mod column;
 mod columns;
 mod csv;
 mod digits;

@@ -1,7 +1,7 @@
 //! Columns that name things instead of measuring them: numbers of rows, ids, zip codes. They are told by their names and by
 //! the first cells. A column with fractions always measures something.
 
-use crate::roles::{Column, Kind};
+use crate::column::{Column, Kind};
 use std::collections::HashSet;
 
 /// Names of columns that number or name the rows, whatever they hold.

@@ -1,6 +1,7 @@
 //! Which columns of a table are features, and which one names the rows.
 
 use crate::classes::LABEL_COLUMNS;
+use crate::column::{Column, Kind};
 use crate::error::{DataError, Result, list};
 use crate::naming::{Naming, naming};
 use crate::options::OpenOptions;
@@ -9,38 +10,6 @@ use std::collections::HashSet;
 use std::path::Path;
 
 const NUMBERS: &str = "features are numbers: choose other columns or convert this one first";
-
-/// What a column holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// One number a row.
-    Number,
-    /// True or false.
-    Boolean,
-    /// Several numbers a row.
-    List,
-    /// Text.
-    Text,
-    /// Anything else.
-    Other,
-}
-
-impl Kind {
-    fn is_feature(self) -> bool {
-        matches!(self, Self::Number | Self::Boolean)
-    }
-}
-
-/// A column of a table. Columns without a header are called by their number, from 1.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Column {
-    pub(crate) name: String,
-    pub(crate) kind: Kind,
-    /// Whether its numbers are whole.
-    pub(crate) whole: bool,
-    /// Its first cells, without those that are missing, if it may name something.
-    pub(crate) sample: Vec<String>,
-}
 
 /// The columns of a table, and whether the table names them.
 #[derive(Debug, Clone, Copy)]

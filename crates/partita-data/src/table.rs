@@ -1,6 +1,6 @@
 //! What tables of text have in common: their delimiter, what their columns hold, and whether the first line names them.
 
-use crate::roles::{Column, Kind};
+use crate::column::{Column, Kind};
 
 /// Cells of features that hold no value, besides those that are empty and those that Rust reads as NaN.
 const MISSING: [&str; 11] = ["NA", "N/A", "n/a", "na", "null", "NULL", "None", "?", "-", "#N/A", "<NA>"];

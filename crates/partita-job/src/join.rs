@@ -257,9 +257,16 @@ impl Dataset<'_> {
 pub fn labels_to_compare(truth: &Path, pred: &Path) -> Result<(Vec<i64>, Vec<i64>, Vec<Note>)> {
     let rows = labels_from(pred, None)?.1.labels.values.len();
     let (path, truth, mut notes) = labels_from(truth, Some(rows))?;
-    let (_, pred, said) = labels_from(pred, Some(truth.labels.values.len()))?;
+    let (pred_path, pred, said) = labels_from(pred, Some(truth.labels.values.len()))?;
     notes.extend(said);
-    let pred_rows = pred.labels.values;
+    let (pred_rows, all) = (pred.labels.values, truth.labels.values.len());
+    if pred.ids.is_none() && pred_rows.len() != all {
+        let (pred, truth, found) = (pred_path.display(), path.display(), pred_rows.len());
+        let problem = format!(
+            "{pred} has {found} labels but {truth} has those of {all} rows (a blank line counts as a row whose label is unknown)"
+        );
+        return Err(JobError::file(None, problem));
+    }
     let target = Target { all: pred_rows.len(), ids: pred.ids.as_ref(), dropped: &[] };
     let beside = Beside {
         path: &path,

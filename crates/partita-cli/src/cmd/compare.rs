@@ -43,6 +43,7 @@ pub fn run(args: &CompareArgs) -> Result<()> {
         terminal.finish();
         let failures: Vec<String> = found.methods.iter().filter_map(failure).collect();
         if failures.len() == found.methods.len() {
+            dataset.check_complete()?;
             bail!("no method could be run; {}", failures.join("; "));
         }
         failures.iter().for_each(|failure| eprintln!("note: {failure}"));

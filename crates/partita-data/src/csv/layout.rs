@@ -1,9 +1,10 @@
 //! What a table looks like, found from its first lines.
 
 use super::cut;
+use crate::column::{Column, Kind};
 use crate::error::{DataError, Result};
 use crate::options::OpenOptions;
-use crate::roles::{Column, Kind, Roles, Table, choose};
+use crate::roles::{Roles, Table, choose};
 use crate::table::{self, is_missing};
 use std::path::Path;
 

@@ -4,12 +4,13 @@ mod check;
 mod thrift;
 
 use crate::cells::{self, Cells, Choose};
+use crate::column::Column;
 use crate::columns::{self, Collector};
 use crate::error::{DataError, Result};
 use crate::features::Features;
 use crate::guard::guarded;
 use crate::options::OpenOptions;
-use crate::roles::{Column, Table};
+use crate::roles::Table;
 use crate::{arrays, mapped};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};

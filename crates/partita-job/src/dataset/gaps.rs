@@ -186,13 +186,23 @@ impl Dataset<'_> {
         if self.parts.iter().all(|part| part.origin.is_none() && part.columns.is_none()) {
             return error;
         }
-        match self.rows().and_then(|rows| survey(&rows)) {
-            Ok(Some(gaps)) => {
-                let advice = "leave out such rows or fill them (`missing` drop-rows or median), or leave out the columns (`exclude`)";
-                self.missing(&gaps, advice)
-            }
-            _ => error,
-        }
+        self.check_complete().err().unwrap_or(error)
+    }
+
+    /// Refuse rows with missing values, which are counted by file and column.
+    ///
+    /// # Errors
+    /// If there are some, or the rows cannot be read.
+    pub fn check_complete(&self) -> Result<()> {
+        let Some(gaps) = survey(&self.rows()?)? else { return Ok(()) };
+        let columns = if self.parts.iter().any(|part| part.columns.is_some()) {
+            ", or leave out the columns (`exclude`)"
+        } else {
+            ""
+        };
+        let advice =
+            format!("remove or fill such values first (`missing` drop-rows or median does it){columns}");
+        Err(self.missing(&gaps, &advice))
     }
 
     fn missing(&self, gaps: &Gaps, advice: &str) -> JobError {
