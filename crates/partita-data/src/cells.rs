@@ -90,7 +90,7 @@ pub(crate) fn pick(table: Table<'_>, choose: Choose<'_>) -> Result<Picked> {
 pub(crate) fn from_text(path: &Path, file: &File, packed: bool, choose: Choose<'_>) -> Result<Cells> {
     let mut text = Text::load(path, file, packed, MEMORY)?;
     if std::str::from_utf8(&text).is_err() {
-        text = text.as_windows(path, MEMORY)?;
+        text = text.decoded_as_windows(path, MEMORY)?;
     }
     let records = Records::new(path, &text[table::skip_preamble(&text)..])?;
     let (first, rows) = records.sample()?;
@@ -112,7 +112,7 @@ pub(crate) fn from_text(path: &Path, file: &File, packed: bool, choose: Choose<'
         || named.is_some_and(|at| names_once(&first[at], &found) || asked);
     let guessed = !shown && looks_like_header(&found, choose.rows);
     let header = shown || guessed;
-    let rest = if header { &rows[..] } else { &[&[first.clone()], &rows[..]].concat() };
+    let rest = if header { &rows[..] } else { &[std::slice::from_ref(&first), &rows[..]].concat() };
     let columns = table::describe(&first, rest, header);
     let picked = pick(Table { path, columns: &columns, named: header }, choose)?;
     let mut cells = Cells::new(&columns, &picked, header);

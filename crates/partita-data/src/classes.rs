@@ -55,6 +55,11 @@ impl Labels {
     }
 }
 
+/// What a cluster is called, by the names of the first ones.
+pub fn called(names: &[String], cluster: usize) -> String {
+    names.get(cluster).cloned().unwrap_or_else(|| cluster.to_string())
+}
+
 /// Whole numbers, checked; floats must be integral and NaN means unknown.
 pub(crate) fn from_f64(path: &Path, values: &[f64]) -> Result<Labels> {
     let whole = |(row, &v): (usize, &f64)| match v {

@@ -50,7 +50,7 @@ mod vector;
 pub mod versions;
 mod write;
 
-pub use classes::Labels;
+pub use classes::{Labels, called};
 pub use digits::{DIGITS_FEATURES, DIGITS_ROWS, digits};
 pub use error::{DataError, Result, SUPPORTED};
 pub use features::Features;

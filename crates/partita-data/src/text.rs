@@ -73,13 +73,13 @@ impl Text {
         }
         match std::str::from_utf8(head) {
             // A letter that is cut in two at the end is no fault.
-            Err(e) if e.error_len().is_some() => self.as_windows(path, memory),
+            Err(e) if e.error_len().is_some() => self.decoded_as_windows(path, memory),
             _ => Ok(self),
         }
     }
 
     /// Text that is not UTF-8, as Windows-1252, which is what programs on Windows write. Bytes that no text has are refused.
-    pub(crate) fn as_windows(self, path: &Path, memory: usize) -> Result<Self> {
+    pub(crate) fn decoded_as_windows(self, path: &Path, memory: usize) -> Result<Self> {
         let control = |b: &u8| *b < b' ' && !matches!(b, b'\t' | b'\n' | b'\r' | 0x0c);
         if let Some(at) = self.iter().position(control) {
             let problem = format!("byte {at} belongs to no text; save the table as CSV in UTF-8");

@@ -11,8 +11,8 @@ use partita::metrics::Scores;
 use partita::outliers::OutlierNote;
 use partita::prepare::{LiftNote, PrepareNote};
 use partita::report::StopReason;
-use partita_data::Columns;
-use partita_data::model_file::{ModelFile, Names, called};
+use partita_data::model_file::{ModelFile, Names};
+use partita_data::{Columns, called};
 use serde::Serialize;
 
 /// A fit: its model, its labels, and all that is known about it. As JSON it is one flat object without the model and the labels.

@@ -29,7 +29,7 @@ pub(crate) fn open(path: &Path, file: &File, packed: bool, options: &OpenOptions
     let text = Text::load(path, file, packed, options.memory)?.checked(path, options.memory)?;
     match read(path, &text, options) {
         // Only the rows show that a text is not UTF-8 if its first lines are.
-        Err(Stop::NotText) => match read(path, &text.as_windows(path, options.memory)?, options) {
+        Err(Stop::NotText) => match read(path, &text.decoded_as_windows(path, options.memory)?, options) {
             Err(Stop::NotText) => Err(DataError::corrupt(path, "text table", "it is not text")),
             Err(Stop::Error(error)) => Err(error),
             Ok(features) => Ok(features),

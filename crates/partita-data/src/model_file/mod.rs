@@ -3,7 +3,7 @@
 mod names;
 mod outliers;
 
-pub use names::{Names, called};
+pub use names::Names;
 
 use crate::error::{DataError, Result};
 use crate::safetensors_io::{Tensor, TensorFile, Values};

@@ -1,5 +1,6 @@
 //! The names that a model knows: of its columns and of its clusters.
 
+use crate::classes::called;
 use crate::error::Result;
 use crate::schema::Columns;
 use crate::versions::Origin;
@@ -44,11 +45,6 @@ impl Names {
         }
         Ok(names)
     }
-}
-
-/// What a cluster is called, by the names of the first ones.
-pub fn called(names: &[String], cluster: usize) -> String {
-    names.get(cluster).cloned().unwrap_or_else(|| cluster.to_string())
 }
 
 fn entry<T: DeserializeOwned + Default>(

@@ -1,8 +1,8 @@
 //! Writing labels as a table that any program opens.
 
 use super::AtomicFile;
+use crate::classes::called;
 use crate::error::{DataError, Result};
-use crate::model_file::called;
 use std::fmt::Write as _;
 use std::path::Path;
 
