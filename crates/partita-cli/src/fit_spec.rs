@@ -17,6 +17,11 @@ pub fn spec(args: &FitArgs) -> Result<FitSpec> {
     if !args.read.columns.is_empty() {
         spec.data.columns.clone_from(&args.read.columns);
     }
+    if !args.read.exclude.is_empty() {
+        spec.data.exclude.clone_from(&args.read.exclude);
+    }
+    set_some(&mut spec.data.header, args.read.header.as_ref());
+    set_some(&mut spec.data.missing, args.read.missing.map(Into::into).as_ref());
     set_some(&mut spec.data.array, args.read.array.as_ref());
     set_some(&mut spec.data.id_column, args.read.id_column.as_ref());
     set_some(&mut spec.k, args.k.as_ref());

@@ -8,6 +8,7 @@ use partita::metrics::Scores;
 use partita::mixture::Covariance;
 use partita::outliers::OutlierNote;
 use partita::prepare::{LiftNote, Prepare, PrepareNote, PrepareWhy};
+use partita_data::Columns;
 use partita_job::{Balanced, ChoiceNote, Details, LinearDetails, Record, spelled};
 use std::path::Path;
 
@@ -28,7 +29,16 @@ pub fn text(record: &Record, written: &[Written<'_>]) -> String {
     if let Some(choice) = &record.choice {
         line("choice", describe_choice(choice));
     }
-    line("sizes", sizes(&record.cluster_sizes));
+    for columns in record.columns.iter().flatten() {
+        line("columns", describe_columns(columns));
+    }
+    if let Some(missing) = record.missing.as_ref().filter(|missing| missing.rows > 0) {
+        line("missing", format!("{} rows with missing values left out", missing.rows));
+    }
+    if let Some(missing) = record.missing.as_ref().filter(|missing| missing.filled > 0) {
+        line("missing", format!("{} missing values filled with medians", missing.filled));
+    }
+    line("sizes", named_sizes(record));
     if let Some(OutlierNote { count, share, .. }) = record.outliers {
         let rows = if count == 1 { "row belongs" } else { "rows belong" };
         line("outliers", format!("{count} {rows} to no cluster ({:.1} %)", 100.0 * share));
@@ -45,7 +55,7 @@ pub fn text(record: &Record, written: &[Written<'_>]) -> String {
         line("truth", truth(scores) + &left);
     }
     for ailment in &record.ailments {
-        line("warning", describe(*ailment));
+        line("warning", describe(*ailment, &|cluster| record.cluster(cluster)));
     }
     if let Some(advice) = &record.advice {
         line("advice", advice.clone());
@@ -184,13 +194,35 @@ pub fn sizes(sizes: &[usize]) -> String {
     format!("{least} to {most}; {used} of {} clusters in use", sizes.len())
 }
 
-/// An ailment.
-pub fn describe(ailment: Ailment) -> String {
+/// Sizes with the names of the clusters, where they have any.
+fn named_sizes(record: &Record) -> String {
+    let named = record.cluster_names.is_some() && record.cluster_sizes.len() <= 20;
+    if !named {
+        return sizes(&record.cluster_sizes);
+    }
+    let each = record.cluster_sizes.iter().enumerate();
+    each.map(|(cluster, size)| format!("{} {size}", record.cluster(cluster))).collect::<Vec<_>>().join(", ")
+}
+
+/// The features of a table by name; of many, the first.
+fn describe_columns(columns: &Columns) -> String {
+    const SHOWN: usize = 12;
+    let shown = columns.names.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match columns.names.len().saturating_sub(SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+/// An ailment, with the names of clusters.
+pub fn describe(ailment: Ailment, name: &dyn Fn(usize) -> String) -> String {
     match ailment {
         Ailment::Dead { cluster } => {
+            let cluster = name(cluster);
             format!("cluster {cluster} is dead: (almost) no row goes there")
         }
         Ailment::Twin { cluster, of } => {
+            let (cluster, of) = (name(cluster), name(of));
             format!("cluster {cluster} is a twin of cluster {of}, which wins nearly all rows they share")
         }
     }

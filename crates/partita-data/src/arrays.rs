@@ -23,8 +23,17 @@ macro_rules! for_integers {
     };
 }
 
-/// The values of a numeric array without nulls.
+/// The values of a numeric array; one that is missing is not a number.
 pub(crate) fn numbers(array: &dyn Array) -> Option<Vec<f32>> {
+    let mut values = present(array)?;
+    if array.null_count() > 0 {
+        (0..values.len()).filter(|&i| array.is_null(i)).for_each(|i| values[i] = f32::NAN);
+    }
+    Some(values)
+}
+
+/// The values of a numeric array, whatever stands where they are missing.
+fn present(array: &dyn Array) -> Option<Vec<f32>> {
     macro_rules! integers {
         ($t:ty) => {
             Some(array.as_primitive::<$t>().values().iter().map(|&v| v as f32).collect())
@@ -66,6 +75,16 @@ pub(crate) fn strings(array: &dyn Array) -> Option<Vec<String>> {
         DataType::Utf8 => owned(array.as_string::<i32>().iter()),
         DataType::LargeUtf8 => owned(array.as_string::<i64>().iter()),
         DataType::Utf8View => owned(array.as_string_view().iter()),
+        DataType::Dictionary(_, _) => {
+            let dictionary = array.as_any_dictionary();
+            let words = strings(dictionary.values().as_ref())?;
+            let keys = dictionary.normalized_keys();
+            let word = |(row, key): (usize, usize)| match array.is_null(row) {
+                true => String::new(),
+                false => words.get(key).cloned().unwrap_or_default(),
+            };
+            Some(keys.into_iter().enumerate().map(word).collect())
+        }
         _ => for_integers!(array, integers),
     }
 }
@@ -77,6 +96,7 @@ pub(crate) fn label_cells(array: &dyn Array) -> Option<Vec<String>> {
         values.enumerate().map(cell).collect()
     }
     strings(array).or_else(|| match array.data_type() {
+        DataType::Boolean => Some(as_text(array, array.as_boolean().values().iter())),
         DataType::Float64 => {
             Some(as_text(array, array.as_primitive::<types::Float64Type>().values().iter().copied()))
         }

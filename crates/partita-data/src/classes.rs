@@ -5,12 +5,15 @@ use crate::error::{DataError, Result};
 use std::path::Path;
 
 /// Names of the column that holds the labels, where a table has several columns.
-pub(crate) const LABEL_COLUMNS: [&str; 7] =
-    ["label", "labels", "class", "cluster", "target", "y", "category"];
+pub(crate) const LABEL_COLUMNS: [&str; 9] =
+    ["label", "labels", "class", "cluster", "target", "y", "category", "truth", "species"];
 const ADVICE: &str = "labels are whole numbers from 0, or text; -1 or an empty cell means unknown";
 
 const NO_NUMBER: &str = "those before it are numbers; make all of them numbers or all words (empty, NA, N/A, nan, null and ? mean unknown)";
 const NO_WORD: &str = "those before it are words; make all of them numbers or all words (empty, NA, N/A, nan, null, ? and -1 mean unknown)";
+
+/// So few rows may all be of different classes.
+const FEW: usize = 10;
 
 /// The class of every row.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -28,6 +31,33 @@ impl Labels {
         let largest = self.values.iter().copied().max().unwrap_or(-1);
         named.max(usize::try_from(largest + 1).unwrap_or(0))
     }
+
+    /// Labels from names; an absent one is unknown. Class `k` is the `k`-th of the names in sorted order.
+    ///
+    /// ```
+    /// let labels = partita_data::Labels::of_names(&[Some("dog"), None, Some("cat")]);
+    /// assert_eq!((labels.values, labels.names), (vec![1, -1, 0], Some(vec!["cat".to_owned(), "dog".to_owned()])));
+    /// ```
+    pub fn of_names<S: AsRef<str>>(cells: &[Option<S>]) -> Self {
+        let mut names: Vec<&str> = cells.iter().flatten().map(AsRef::as_ref).collect();
+        names.sort_unstable();
+        names.dedup();
+        let place = |name: &S| names.binary_search(&name.as_ref()).map_or(-1, |k| k as i64);
+        let values = cells.iter().map(|cell| cell.as_ref().map_or(-1, place)).collect();
+        Self { values, names: Some(names.into_iter().map(str::to_owned).collect()) }
+    }
+
+    /// Whether no two rows have the same label, so that they say nothing about classes.
+    pub(crate) fn is_different_everywhere(&self) -> bool {
+        let known: Vec<i64> = self.values.iter().copied().filter(|label| *label >= 0).collect();
+        let classes: std::collections::HashSet<&i64> = known.iter().collect();
+        known.len() > FEW && known.len() == self.values.len() && classes.len() == known.len()
+    }
+}
+
+/// What a cluster is called, by the names of the first ones.
+pub fn called(names: &[String], cluster: usize) -> String {
+    names.get(cluster).cloned().unwrap_or_else(|| cluster.to_string())
 }
 
 /// Whole numbers, checked; floats must be integral and NaN means unknown.
@@ -86,12 +116,8 @@ pub(crate) fn from_cells(path: &Path, cells: &[String]) -> Result<Labels> {
         let values: Vec<f64> = cells.iter().map(|cell| number(cell).unwrap_or(f64::NAN)).collect();
         return from_f64(path, &values);
     }
-    let mut names: Vec<String> = known().map(|(_, cell)| cell.clone()).collect();
-    names.sort_unstable();
-    names.dedup();
-    let class = |cell: &String| names.binary_search(cell).map_or(-1, |k| k as i64);
-    let values = cells.iter().map(class).collect();
-    Ok(Labels { values, names: Some(names) })
+    let name = |cell: &String| is_known(cell).then(|| cell.clone());
+    Ok(Labels::of_names(&cells.iter().map(name).collect::<Vec<_>>()))
 }
 
 fn bad(path: &Path, row: usize, value: String) -> DataError {
@@ -112,9 +138,4 @@ pub(crate) fn from_array(path: &Path, encoding: Encoding, shape: &[u64], bytes: 
         Some(values) => from_i64(path, values),
         None => from_f64(path, &encoding.to_f64(bytes)),
     }
-}
-
-/// The column that names itself as the labels.
-pub(crate) fn label_column<S: AsRef<str>>(names: &[S]) -> Option<usize> {
-    LABEL_COLUMNS.iter().find_map(|l| names.iter().position(|n| n.as_ref().eq_ignore_ascii_case(l)))
 }

@@ -1,15 +1,19 @@
 //! Arrow columns to rows: shared by Parquet and Arrow files.
 
 use crate::arrays::{numbers, strings};
+use crate::column::{Column, Kind};
 use crate::error::{DataError, Result};
 use crate::features::Features;
+use crate::ids::Ids;
+use crate::naming::is_certain;
 use crate::options::OpenOptions;
-use crate::roles::{Column, Kind, Roles, choose};
+use crate::roles::{Roles, Table, choose};
 use crate::sink::Sink;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_schema::{DataType, Schema};
+use arrow_schema::{DataType, Field, Schema};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Repeated values take next to no room in these formats, so that a hostile file of a kilobyte could fill a disk. Even
 /// sparse tables stay far below this many values for a byte of file …
@@ -30,23 +34,51 @@ pub(crate) fn rows_at_a_time(columns: usize) -> usize {
     (BATCH / columns.max(1)).clamp(64, 1 << 14)
 }
 
-/// What the columns of a schema hold.
+/// Rows that show what the columns hold.
+pub(crate) const SAMPLE: usize = 200;
+
+/// What the columns of a schema hold, without any values.
 pub(crate) fn describe(schema: &Schema) -> Vec<Column> {
     let kind = |t: &DataType| match t {
+        DataType::Boolean => Kind::Boolean,
         t if is_number(t) => Kind::Number,
         DataType::List(f) | DataType::LargeList(f) | DataType::FixedSizeList(f, _)
             if is_number(f.data_type()) =>
         {
             Kind::List
         }
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Kind::Text,
+        t if is_text(t) => Kind::Text,
+        DataType::Dictionary(_, values) if is_text(values) => Kind::Text,
         _ => Kind::Other,
     };
-    schema.fields().iter().map(|f| Column { name: f.name().clone(), kind: kind(f.data_type()) }).collect()
+    let column = |f: &Arc<Field>| Column {
+        name: f.name().clone(),
+        kind: kind(f.data_type()),
+        whole: f.data_type().is_integer(),
+        sample: Vec::new(),
+    };
+    schema.fields().iter().map(column).collect()
+}
+
+/// The columns whose values may name something.
+pub(crate) fn telling(columns: &[Column]) -> Vec<usize> {
+    (0..columns.len()).filter(|&i| columns[i].whole || columns[i].kind == Kind::Text).collect()
+}
+
+/// Fill in the first values of the columns at these places, which are those of the batch.
+pub(crate) fn sample(columns: &mut [Column], places: &[usize], batch: &RecordBatch) {
+    for (&place, array) in places.iter().zip(batch.columns()) {
+        let cells = strings(&array.slice(0, array.len().min(SAMPLE))).unwrap_or_default();
+        columns[place].sample = cells.into_iter().filter(|cell| !cell.is_empty()).collect();
+    }
 }
 
 fn is_number(t: &DataType) -> bool {
     t.is_integer() || t.is_floating() || *t == DataType::Boolean
+}
+
+fn is_text(t: &DataType) -> bool {
+    matches!(t, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
 }
 
 /// Collects the rows of record batches that hold the chosen columns only.
@@ -54,6 +86,8 @@ pub(crate) struct Collector {
     path: PathBuf,
     columns: Vec<Column>,
     roles: Roles,
+    /// Whether the column of names is called so.
+    certain: bool,
     memory: usize,
     sink: Option<Sink>,
     /// Features of a row, once known.
@@ -66,15 +100,17 @@ pub(crate) struct Collector {
 }
 
 impl Collector {
-    /// Rows of the file at `path`, which has `len` bytes.
-    pub(crate) fn new(path: &Path, len: u64, schema: &Schema, options: &OpenOptions) -> Result<Self> {
-        let columns = describe(schema);
-        let roles = choose(path, &columns, options)?;
+    /// Rows of the file at `path`, which has `len` bytes and these columns.
+    pub(crate) fn new(path: &Path, len: u64, columns: Vec<Column>, options: &OpenOptions) -> Result<Self> {
+        let roles = choose(Table { path, columns: &columns, named: true }, options)?;
+        let certain = |id: usize| options.id_column.is_some() || is_certain(&columns[id].name);
+        let certain = roles.id.is_some_and(certain);
         let path = path.to_owned();
         Ok(Self {
             path,
             columns,
             roles,
+            certain,
             memory: options.memory,
             sink: None,
             m: 0,
@@ -128,16 +164,13 @@ impl Collector {
     /// All rows.
     pub(crate) fn finish(self) -> Result<Features> {
         let list = self.columns[self.roles.features[0]].kind == Kind::List;
-        let names = self.roles.features.iter().map(|&i| self.columns[i].name.clone()).collect();
         let columns = if list { 0 } else { self.roles.features.len() as u64 };
         let Some(sink) = self.sink else {
             return Err(DataError::Empty { path: self.path, rows: 0, columns });
         };
-        Ok(sink
-            .finish()?
-            .with_ids(self.roles.id.map(|_| self.ids))
-            .with_feature_names((!list).then_some(names))
-            .with_notes(self.roles.notes))
+        let (values, certain) = (self.ids, self.certain);
+        let ids = self.roles.id.map(|id| Ids { values, column: self.columns[id].name.clone(), certain });
+        Ok(sink.finish()?.with_ids(ids).with_columns(self.roles.columns, true).with_notes(self.roles.notes))
     }
 
     fn add_numbers(&mut self, features: &[&ArrayRef], rows: usize) -> Result<()> {
@@ -145,7 +178,6 @@ impl Collector {
         self.m = m;
         self.block.resize(rows * m, 0.0);
         for (j, array) in features.iter().enumerate() {
-            self.check_nulls(self.roles.features[j], *array, 1)?;
             let values = self.to_f32(self.roles.features[j], array)?;
             for (i, value) in values.into_iter().enumerate() {
                 self.block[i * m + j] = value;
@@ -156,7 +188,7 @@ impl Collector {
 
     fn add_lists(&mut self, array: &ArrayRef) -> Result<()> {
         let index = self.roles.features[0];
-        self.check_nulls(index, array, 1)?;
+        self.check_lists(index, array)?;
         let (values, m) =
             flatten(array).map_err(|(row, found, needed)| self.uneven(index, row, found, needed))?;
         if self.m == 0 {
@@ -165,7 +197,6 @@ impl Collector {
         if m != self.m || m == 0 {
             return Err(self.uneven(index, 0, m, self.m));
         }
-        self.check_nulls(index, &values, m)?;
         self.block = self.to_f32(index, &values)?;
         Ok(())
     }
@@ -198,15 +229,12 @@ impl Collector {
         DataError::corrupt(&self.path, "table", problem)
     }
 
-    /// An error that names the first missing value of an array with `m` values a row.
-    fn check_nulls(&self, index: usize, array: &dyn Array, m: usize) -> Result<()> {
-        if array.null_count() == 0 {
-            return Ok(());
-        }
-        let at = (0..array.len()).find(|&i| array.is_null(i)).unwrap_or_default();
+    /// An error that names the first list that is missing.
+    fn check_lists(&self, index: usize, array: &dyn Array) -> Result<()> {
+        let Some(at) = (0..array.len()).find(|&i| array.is_null(i)) else { return Ok(()) };
         Err(DataError::Null {
             path: self.path.clone(),
-            row: self.rows + (at / m) as u64,
+            row: self.rows + at as u64,
             column: self.columns[index].name.clone(),
         })
     }

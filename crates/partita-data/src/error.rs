@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 /// The formats that [`crate::open`] understands, for messages about files in any other format.
-pub const SUPPORTED: &str =
-    ".npy, .npz, .parquet, .arrow/.feather (Arrow IPC), .csv, .tsv, .txt, .safetensors, .idx and .idx.gz";
+pub const SUPPORTED: &str = ".npy, .npz, .parquet, .arrow/.feather (Arrow IPC), .csv, .tsv, .txt (also .gz), .safetensors, .idx and .idx.gz";
 
 /// A problem with a file of features or labels, or with writing one.
 #[derive(Debug, Error)]
@@ -147,6 +146,28 @@ pub enum DataError {
         /// The names that exist.
         available: String,
     },
+    /// A table without some of the columns that a model was fitted to.
+    #[error("{} lacks {missing}, which the model was fitted to{meant}; give its columns these names (it has {available})", path.display())]
+    OtherColumns {
+        /// The file.
+        path: PathBuf,
+        /// The columns that are missing.
+        missing: String,
+        /// Which others may have been meant.
+        meant: String,
+        /// The names that exist.
+        available: String,
+    },
+    /// A column that cannot hold what was asked of it.
+    #[error("column '{column}' of {} {problem}", path.display())]
+    Column {
+        /// The file.
+        path: PathBuf,
+        /// The column.
+        column: String,
+        /// What is wrong with it, and what to do.
+        problem: String,
+    },
     /// A line of text with too many or too few cells.
     #[error("line {line} of {} has {found} cells where {expected} are needed; correct that line", path.display())]
     Ragged {
@@ -162,7 +183,7 @@ pub enum DataError {
     /// A cell of text that is not a number.
     #[error(
         "line {line}, column {column} of {} is {}, not a number; \
-         correct it or leave the column out (columns count from 1)", path.display(), quote(cell)
+         correct it or leave the column out (columns count from 1){}", path.display(), quote(cell), first_line(*line)
     )]
     NotNumeric {
         /// The file.
@@ -174,8 +195,8 @@ pub enum DataError {
         /// The cell.
         cell: String,
     },
-    /// A value that is missing.
-    #[error("row {row} of column '{column}' in {} is null; fill or drop missing values first (rows count from 0)", path.display())]
+    /// A list that is missing.
+    #[error("row {row} of column '{column}' in {} has no list; leave such rows out first (rows count from 0)", path.display())]
     Null {
         /// The file.
         path: PathBuf,
@@ -257,6 +278,11 @@ fn quote(cell: &str) -> String {
     }
     let short: String = cell.chars().take(40).collect();
     if short.len() < cell.len() { format!("'{short}…'") } else { format!("'{short}'") }
+}
+
+/// What else the first line may be.
+fn first_line(line: u64) -> &'static str {
+    if line == 1 { "; if the line names the columns, say that there is a header" } else { "" }
 }
 
 /// Names as listed in a message; a long list is cut.

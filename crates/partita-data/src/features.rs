@@ -1,7 +1,9 @@
 //! Features: rows in memory or in a mapped file, behind the one trait that every fit reads.
 
 use crate::error::{DataError, Result};
+use crate::ids::Ids;
 use crate::mapped::Mapped;
+use crate::schema::Columns;
 use partita::rows::Rows;
 use std::path::Path;
 
@@ -31,8 +33,9 @@ pub struct Features {
     storage: Storage,
     n: usize,
     m: usize,
-    ids: Option<Vec<String>>,
-    feature_names: Option<Vec<String>>,
+    ids: Option<Ids>,
+    columns: Option<Columns>,
+    named: bool,
     notes: Vec<String>,
 }
 
@@ -58,7 +61,7 @@ impl Features {
         if n == 0 || m == 0 {
             return Err(DataError::Empty { path: path.to_owned(), rows: n as u64, columns: m as u64 });
         }
-        Ok(Self { storage, n, m, ids: None, feature_names: None, notes: Vec::new() })
+        Ok(Self { storage, n, m, ids: None, columns: None, named: false, notes: Vec::new() })
     }
 
     /// The rows' storage, for a reader that puts them in another order.
@@ -66,13 +69,13 @@ impl Features {
         self.storage
     }
 
-    pub(crate) fn with_ids(mut self, ids: Option<Vec<String>>) -> Self {
+    pub(crate) fn with_ids(mut self, ids: Option<Ids>) -> Self {
         self.ids = ids;
         self
     }
 
-    pub(crate) fn with_feature_names(mut self, names: Option<Vec<String>>) -> Self {
-        self.feature_names = names;
+    pub(crate) fn with_columns(mut self, columns: Option<Columns>, named: bool) -> Self {
+        (self.columns, self.named) = (columns, named);
         self
     }
 
@@ -83,17 +86,22 @@ impl Features {
 
     /// Names of the rows, if the file has them.
     pub fn ids(&self) -> Option<&[String]> {
-        self.ids.as_deref()
+        self.ids.as_ref().map(|ids| &*ids.values)
     }
 
     /// Names of the rows, if the file has them, for a caller that keeps them apart from the rows.
-    pub fn take_ids(&mut self) -> Option<Vec<String>> {
+    pub fn take_ids(&mut self) -> Option<Ids> {
         self.ids.take()
     }
 
     /// Names of the features, if the file has them.
     pub fn feature_names(&self) -> Option<&[String]> {
-        self.feature_names.as_deref()
+        self.columns.as_ref().filter(|_| self.named).map(|columns| &*columns.names)
+    }
+
+    /// The columns of a table, which are numbers from 1 where it does not name them; none for arrays and lists.
+    pub fn columns(&self) -> Option<&Columns> {
+        self.columns.as_ref()
     }
 
     /// What a user should know about how the file was read, such as columns left out.

@@ -4,7 +4,8 @@
 //! every fit of `partita` takes. Nothing in a file can make a reader panic or allocate more than the file justifies.
 //!
 //! - [`Features`], [`open`], [`OpenOptions`]: rows of features.
-//! - [`Labels`], [`read_labels`], [`read_vector`]: what may come beside them.
+//! - [`Columns`]: which columns of a table are features; [`Ids`]: the names of its rows.
+//! - [`Labels`], [`read_labels`], [`read_vector`], [`read_weights`]: what may come beside them; [`Source`]: a column of a file.
 //! - [`AtomicFile`], [`NpyWriter`], the `write_…` functions and [`safetensors_io`]: results, written whole or not at
 //!   all.
 //! - [`model_file`], [`versions`]: models, and files of other versions of Partita.
@@ -13,7 +14,9 @@
 
 mod arrays;
 mod arrow_ipc;
+mod cells;
 mod classes;
+mod column;
 mod columns;
 mod csv;
 mod digits;
@@ -22,10 +25,12 @@ mod error;
 mod features;
 mod fingerprint;
 mod guard;
+mod ids;
 mod idx;
 mod labels;
 mod mapped;
 pub mod model_file;
+mod naming;
 mod npy;
 mod npz;
 mod open;
@@ -34,22 +39,30 @@ mod parquet;
 mod roles;
 mod safetensors;
 pub mod safetensors_io;
+mod schema;
 mod sink;
+mod source;
 mod stream;
 pub mod synth;
 mod table;
+mod text;
 mod vector;
 pub mod versions;
 mod write;
 
-pub use classes::Labels;
+pub use classes::{Labels, called};
 pub use digits::{DIGITS_FEATURES, DIGITS_ROWS, digits};
 pub use error::{DataError, Result, SUPPORTED};
 pub use features::Features;
 pub use fingerprint::Fingerprint;
 pub use guard::unpanicked;
-pub use labels::read_labels;
+pub use ids::Ids;
+pub use labels::{LabelTable, read_label_table, read_labels};
 pub use open::open;
 pub use options::OpenOptions;
-pub use vector::read_vector;
-pub use write::{AtomicFile, NpyWriter, csv_cell, write_labels_csv, write_npy_f32_2d, write_npy_i32};
+pub use schema::{ColumnKind, Columns, LeftOut, Why};
+pub use source::Source;
+pub use vector::{WeightTable, read_vector, read_weights};
+pub use write::{
+    AtomicFile, NpyWriter, csv_cell, name_cell, write_labels_csv, write_npy_f32_2d, write_npy_i32,
+};

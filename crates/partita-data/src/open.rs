@@ -21,6 +21,7 @@ pub(crate) enum Format {
     Idx,
     IdxGz,
     Text,
+    TextGz,
 }
 
 /// Open a file of features, whatever its format.
@@ -39,7 +40,8 @@ pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Features> {
         Format::Safetensors => safetensors::open(path, &file, options),
         Format::Idx => idx::open(path, &file),
         Format::IdxGz => idx::open_gz(path, &file, options),
-        Format::Text => csv::open(path, &file, options),
+        Format::Text => csv::open(path, &file, false, options),
+        Format::TextGz => csv::open(path, &file, true, options),
     }?;
     Ok(features.with_notes(unused(options, format)))
 }
@@ -47,12 +49,17 @@ pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Features> {
 /// Options that mean nothing for a format. They may be meant for another file that is read with the same options, so
 /// they are reported and not refused.
 fn unused(options: &OpenOptions, format: Format) -> Vec<String> {
-    let table = matches!(format, Format::Parquet | Format::ArrowFile | Format::ArrowStream | Format::Text);
+    let text = matches!(format, Format::Text | Format::TextGz);
+    let table = text || matches!(format, Format::Parquet | Format::ArrowFile | Format::ArrowStream);
     let several = matches!(format, Format::Npz | Format::Safetensors);
     let mut notes = Vec::new();
-    if !table && (!options.columns.is_empty() || options.id_column.is_some()) {
+    let columns = !options.columns.is_empty() || !options.exclude.is_empty() || options.id_column.is_some();
+    if !table && columns {
         notes
             .push("it is no table, so the choice of columns is ignored and all features are used".to_owned());
+    }
+    if !text && options.header.is_some() {
+        notes.push("it is no text table, so what is said about a header is ignored".to_owned());
     }
     if let Some(name) = options.array.as_ref().filter(|_| !several) {
         notes.push(format!("it does not hold named arrays, so the name '{name}' is ignored"));
@@ -68,6 +75,9 @@ pub(crate) fn identify(path: &Path) -> Result<(File, Format)> {
         return Err(unknown("it is empty"));
     }
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
+    if is_workbook(&head, &extension) {
+        return Err(unknown("it is a workbook of a spreadsheet program; save the sheet as CSV there"));
+    }
     if let Some(format) = by_magic(&head) {
         return Ok((file, format));
     }
@@ -75,19 +85,34 @@ pub(crate) fn identify(path: &Path) -> Result<(File, Format)> {
         return Err(unknown("it is Feather version 1; write version 2, which is an Arrow file"));
     }
     if head.starts_with(b"\x1f\x8b") {
-        return match starts_like_idx(&gz_start(&file)) {
-            true => Ok((file, Format::IdxGz)),
-            false => Err(unknown("it is gzip of something other than idx; unpack it first")),
+        let inside = path.file_stem().map(Path::new).and_then(Path::extension).and_then(|e| e.to_str());
+        return match (starts_like_idx(&gz_start(&file)), inside.map(str::to_ascii_lowercase)) {
+            (true, _) => Ok((file, Format::IdxGz)),
+            (false, Some(inside)) if TEXT.contains(&inside.as_str()) => Ok((file, Format::TextGz)),
+            _ => Err(unknown(
+                "it is gzip of something other than idx or a text table such as .csv.gz; unpack it first",
+            )),
         };
     }
     let format = match extension.as_str() {
-        "csv" | "tsv" | "tab" | "txt" | "dat" => Format::Text,
+        text if TEXT.contains(&text) => Format::Text,
         "safetensors" => Format::Safetensors,
         "arrows" => Format::ArrowStream,
         "" => return Err(unknown("it has no extension and its first bytes are unknown")),
         other => return Err(unknown(&format!("its extension is .{other} and its first bytes are unknown"))),
     };
     Ok((file, format))
+}
+
+/// Extensions of text tables.
+const TEXT: [&str; 6] = ["csv", "tsv", "tab", "txt", "dat", "psv"];
+
+/// Whether a file is what spreadsheet programs save by default: a zip archive that begins with its list of contents, or an older kind.
+fn is_workbook(head: &[u8], extension: &str) -> bool {
+    let zip = head.starts_with(b"PK\x03\x04");
+    let contents = head.get(30..49) == Some(b"[Content_Types].xml");
+    let older = head.starts_with(b"\xd0\xcf\x11\xe0");
+    (zip && (contents || ["xlsx", "xlsm", "xlsb", "ods"].contains(&extension))) || older
 }
 
 /// The format that the first bytes prove.
@@ -130,7 +155,7 @@ fn open_file(path: &Path) -> Result<(File, Vec<u8>)> {
         return Err(DataError::io(path, "open")(source));
     }
     let mut head = Vec::new();
-    (&mut file).take(16).read_to_end(&mut head).map_err(DataError::io(path, "read"))?;
+    (&mut file).take(64).read_to_end(&mut head).map_err(DataError::io(path, "read"))?;
     file.rewind().map_err(DataError::io(path, "read"))?;
     Ok((file, head))
 }

@@ -1,139 +1,254 @@
 //! Which columns of a table are features, and which one names the rows.
 
 use crate::classes::LABEL_COLUMNS;
+use crate::column::{Column, Kind};
 use crate::error::{DataError, Result, list};
+use crate::naming::{Naming, naming};
 use crate::options::OpenOptions;
+use crate::schema::{ColumnKind, Columns, LeftOut, Why};
+use std::collections::HashSet;
 use std::path::Path;
 
-/// Headers of columns that number or name the rows: clustering by them would be a silent mistake.
-const ID_COLUMNS: [&str; 6] = ["", "id", "index", "row", "unnamed: 0", "__index_level_0__"];
 const NUMBERS: &str = "features are numbers: choose other columns or convert this one first";
 
-/// What a column holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// One number a row.
-    Number,
-    /// Several numbers a row.
-    List,
-    /// Text.
-    Text,
-    /// Anything else.
-    Other,
+/// The columns of a table, and whether the table names them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Table<'a> {
+    pub(crate) path: &'a Path,
+    pub(crate) columns: &'a [Column],
+    pub(crate) named: bool,
 }
 
-/// A column of a table. Columns without a header are called by their number, from 1.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Column {
-    pub(crate) name: String,
-    pub(crate) kind: Kind,
-}
-
-/// The columns to read, in the order of the file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The columns to read.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Roles {
+    /// In the order in which they are wanted.
     pub(crate) features: Vec<usize>,
     pub(crate) id: Option<usize>,
+    /// What is kept about them; none for a list.
+    pub(crate) columns: Option<Columns>,
     pub(crate) notes: Vec<String>,
 }
 
 /// Choose the columns by the options or, without any, by what they hold.
-pub(crate) fn choose(path: &Path, columns: &[Column], options: &OpenOptions) -> Result<Roles> {
+pub(crate) fn choose(table: Table<'_>, options: &OpenOptions) -> Result<Roles> {
+    let fixed = fixed(table, options)?;
+    let named = |i: &usize| naming(*i, &table.columns[*i]) == Some(Naming::Rows) && fixed[*i].is_none();
     let id = match &options.id_column {
-        Some(name) => Some(find(path, columns, name)?),
-        None => columns.iter().enumerate().position(|(i, c)| names_rows(i, c)),
+        Some(name) => Some(table.find(name)?),
+        None => (0..table.columns.len()).find(named),
     };
-    let features = match options.columns.as_slice() {
-        [] => all_features(path, columns, id)?,
-        names => chosen_features(path, columns, names)?,
+    let like = options.like.as_ref().filter(|_| table.named);
+    let features = match (like, options.columns.as_slice()) {
+        (Some(like), chosen) => table.like(like, chosen, &fixed)?,
+        (None, []) => table.all_features(id, &fixed)?,
+        (None, chosen) => table.chosen_features(chosen, &fixed, options)?,
     };
     let id = id.filter(|i| !features.contains(i));
-    let notes = notes(columns, &features, id, options);
-    Ok(Roles { features, id, notes })
+    let mut roles = Roles { features, id, ..Roles::default() };
+    let left_out = table.left_out(&roles, &fixed);
+    roles.notes = match like {
+        Some(like) => table.notes_like(&roles, &left_out, like),
+        None => table.notes(&roles, &left_out, options),
+    };
+    let list = roles.features.iter().any(|&i| table.columns[i].kind == Kind::List);
+    roles.columns = (!list).then(|| table.schema(&roles.features, left_out, options));
+    Ok(roles)
 }
 
-fn names_rows(index: usize, column: &Column) -> bool {
-    let text_first = index == 0 && column.kind == Kind::Text;
-    let named = ID_COLUMNS.iter().any(|n| column.name.trim().eq_ignore_ascii_case(n));
-    text_first || (named && matches!(column.kind, Kind::Text | Kind::Number))
-}
-
-fn find(path: &Path, columns: &[Column], name: &str) -> Result<usize> {
-    let by_number = || name.parse::<usize>().ok().filter(|i| (1..=columns.len()).contains(i)).map(|i| i - 1);
-    columns.iter().position(|c| c.name == name).or_else(by_number).ok_or_else(|| DataError::NoSuchName {
-        path: path.to_owned(),
-        kind: "column",
-        name: name.to_owned(),
-        available: names(columns),
-    })
-}
-
-fn names(columns: &[Column]) -> String {
-    list(&columns.iter().map(|c| c.name.as_str()).collect::<Vec<_>>())
-}
-
-fn chosen_features(path: &Path, columns: &[Column], wanted: &[String]) -> Result<Vec<usize>> {
-    let mut features = wanted.iter().map(|w| find(path, columns, w)).collect::<Result<Vec<_>>>()?;
-    features.sort_unstable();
-    features.dedup();
-    let lists = features.iter().filter(|&&i| columns[i].kind == Kind::List).count();
-    if lists > 0 && features.len() > 1 {
-        return Err(choose_error(path, columns, "lists among the chosen columns", "choose one list alone"));
-    }
-    match features.iter().find(|&&i| !matches!(columns[i].kind, Kind::Number | Kind::List)) {
-        Some(&i) => Err(DataError::Dtype {
-            path: path.to_owned(),
-            what: format!("column '{}'", columns[i].name),
-            dtype: if columns[i].kind == Kind::Text { "text".into() } else { "no numbers".into() },
-            advice: NUMBERS,
-        }),
-        None => Ok(features),
-    }
-}
-
-/// The only list, or else every number that does not name rows.
-fn all_features(path: &Path, columns: &[Column], id: Option<usize>) -> Result<Vec<usize>> {
-    let of = |kind: Kind| (0..columns.len()).filter(|&i| columns[i].kind == kind && Some(i) != id).collect();
-    let (lists, numbers): (Vec<usize>, Vec<usize>) = (of(Kind::List), of(Kind::Number));
-    match (lists.len(), numbers.len()) {
-        (0, 0) => {
-            Err(choose_error(path, columns, "no column of numbers", "give a file with columns of numbers"))
+/// Why columns cannot be features, as far as the options say so.
+fn fixed(table: Table<'_>, options: &OpenOptions) -> Result<Vec<Option<Why>>> {
+    let mut fixed = vec![None; table.columns.len()];
+    for name in &options.exclude {
+        if let Some(i) = table.position(name) {
+            fixed[i] = Some(Why::Excluded);
         }
-        (0, _) => Ok(numbers),
-        (1, _) => Ok(lists),
-        _ => Err(choose_error(path, columns, "several columns of lists", "name the one to use")),
     }
+    for (name, why) in &options.taken {
+        fixed[table.find(name)?] = Some(*why);
+    }
+    Ok(fixed)
 }
 
-fn choose_error(path: &Path, columns: &[Column], problem: &str, advice: &'static str) -> DataError {
-    DataError::Choose { path: path.to_owned(), problem: problem.into(), advice, available: names(columns) }
-}
+impl Table<'_> {
+    /// The column of this name or number.
+    pub(crate) fn find(self, name: &str) -> Result<usize> {
+        self.position(name).ok_or_else(|| DataError::NoSuchName {
+            path: self.path.to_owned(),
+            kind: "column",
+            name: name.to_owned(),
+            available: self.names(),
+        })
+    }
 
-fn notes(columns: &[Column], features: &[usize], id: Option<usize>, options: &OpenOptions) -> Vec<String> {
-    let mut notes = Vec::new();
-    if let Some(i) = id.filter(|_| options.id_column.is_none()) {
-        notes.push(format!("column '{}' names the rows and is not a feature", columns[i].name));
+    fn position(self, name: &str) -> Option<usize> {
+        let number = || name.parse::<usize>().ok().filter(|i| (1..=self.columns.len()).contains(i));
+        self.columns.iter().position(|c| c.name == name).or_else(|| number().map(|i| i - 1))
     }
-    if !options.columns.is_empty() {
-        return notes;
+
+    fn names(self) -> String {
+        list(&self.columns.iter().map(|c| c.name.as_str()).collect::<Vec<_>>())
     }
-    let left_out: Vec<&str> = (0..columns.len())
-        .filter(|i| features.binary_search(i).is_err() && Some(*i) != id)
-        .map(|i| columns[i].name.as_str())
-        .collect();
-    if !left_out.is_empty() {
-        notes.push(format!("left out, being no features: {}", list(&left_out)));
+
+    /// The columns of a model.
+    fn like(self, like: &Columns, chosen: &[String], fixed: &[Option<Why>]) -> Result<Vec<usize>> {
+        let mut pool: Vec<usize> = match chosen {
+            [] => (0..self.columns.len()).collect(),
+            names => names.iter().map(|name| self.find(name)).collect::<Result<_>>()?,
+        };
+        pool.retain(|i| fixed[*i].is_none());
+        let names: Vec<&str> = pool.iter().map(|&i| self.columns[i].name.as_str()).collect();
+        let found: Vec<usize> = like.find(self.path, &names)?.into_iter().map(|at| pool[at]).collect();
+        self.check_numbers(&found)?;
+        Ok(found)
     }
-    // A coordinate is often called y, so that name alone says nothing.
-    let label =
-        |i: &&usize| LABEL_COLUMNS.iter().any(|l| *l != "y" && columns[**i].name.eq_ignore_ascii_case(l));
-    if let Some(&i) = features.iter().find(label) {
-        notes.push(format!(
-            "column '{}' is used as a feature; choose columns if it is a label",
-            columns[i].name
-        ));
+
+    fn chosen_features(
+        self,
+        wanted: &[String],
+        fixed: &[Option<Why>],
+        options: &OpenOptions,
+    ) -> Result<Vec<usize>> {
+        let mut features = wanted.iter().map(|w| self.find(w)).collect::<Result<Vec<_>>>()?;
+        features.sort_unstable();
+        features.dedup();
+        let id = options.id_column.as_ref().and_then(|name| self.position(name));
+        let why = |i: usize| fixed[i].or((Some(i) == id).then_some(Why::Id));
+        if let Some((i, why)) = features.iter().find_map(|&i| Some((i, why(i)?))) {
+            let problem =
+                format!("the column '{}', which {why} and cannot be a feature too", self.columns[i].name);
+            return Err(self.choose_error(&problem, "choose it for one of them"));
+        }
+        let lists = features.iter().filter(|&&i| self.columns[i].kind == Kind::List).count();
+        if lists > 0 && features.len() > 1 {
+            return Err(self.choose_error("lists among the chosen columns", "choose one list alone"));
+        }
+        if lists == 0 {
+            self.check_numbers(&features)?;
+        }
+        Ok(features)
     }
-    notes
+
+    fn check_numbers(self, features: &[usize]) -> Result<()> {
+        match features.iter().find(|&&i| !self.columns[i].kind.is_feature()) {
+            Some(&i) => Err(DataError::Dtype {
+                path: self.path.to_owned(),
+                what: format!("column '{}'", self.columns[i].name),
+                dtype: if self.columns[i].kind == Kind::Text { "text".into() } else { "no numbers".into() },
+                advice: NUMBERS,
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// The only list, or else every number that measures something.
+    fn all_features(self, id: Option<usize>, fixed: &[Option<Why>]) -> Result<Vec<usize>> {
+        let free = |i: &usize| Some(*i) != id && fixed[*i].is_none();
+        let of = |kind: fn(Kind) -> bool| -> Vec<usize> {
+            (0..self.columns.len()).filter(free).filter(|&i| kind(self.columns[i].kind)).collect()
+        };
+        let (lists, numbers) = (of(|kind| kind == Kind::List), of(Kind::is_feature));
+        let measured: Vec<usize> =
+            numbers.iter().copied().filter(|&i| naming(i, &self.columns[i]).is_none()).collect();
+        match (lists.len(), measured.len(), numbers.len()) {
+            (0, 0, 0) => {
+                Err(self.choose_error("no column of numbers", "give a file with columns of numbers"))
+            }
+            (0, 0, _) => {
+                let problem = "only columns of numbers that name things, such as ids and codes";
+                Err(self.choose_error(problem, "choose columns by name if they measure something"))
+            }
+            (0, ..) => Ok(measured),
+            (1, ..) => Ok(lists),
+            _ => Err(self.choose_error("several columns of lists", "name the one to use")),
+        }
+    }
+
+    fn choose_error(self, problem: &str, advice: &'static str) -> DataError {
+        let path = self.path.to_owned();
+        DataError::Choose { path, problem: problem.into(), advice, available: self.names() }
+    }
+
+    /// All columns that are no features, with the reason.
+    fn left_out(self, roles: &Roles, fixed: &[Option<Why>]) -> Vec<(usize, Why)> {
+        let reason = |i: usize| match (fixed[i], naming(i, &self.columns[i])) {
+            (Some(why), _) => why,
+            _ if roles.id == Some(i) => Why::Id,
+            (None, Some(Naming::Rows)) => Why::Id,
+            (None, Some(Naming::Code)) => Why::Code,
+            (None, None) => Why::Text,
+        };
+        let features: HashSet<usize> = roles.features.iter().copied().collect();
+        let others = (0..self.columns.len()).filter(|i| !features.contains(i));
+        others.map(|i| (i, reason(i))).collect()
+    }
+
+    fn schema(self, features: &[usize], left_out: Vec<(usize, Why)>, options: &OpenOptions) -> Columns {
+        let name = |i: usize| self.columns[i].name.clone();
+        let kind = |&i: &usize| match self.columns[i].kind {
+            Kind::Boolean => ColumnKind::Boolean,
+            _ => ColumnKind::Number,
+        };
+        let chosen = !options.columns.is_empty();
+        let said = |(i, why): (usize, Why)| LeftOut { name: name(i), why };
+        Columns {
+            names: features.iter().map(|&i| name(i)).collect(),
+            kinds: features.iter().map(kind).collect(),
+            left_out: left_out
+                .into_iter()
+                .filter(|(_, why)| !chosen || !matches!(why, Why::Text | Why::Code))
+                .map(said)
+                .collect(),
+        }
+    }
+
+    /// What to know about the choice, for a model that has made it already.
+    fn notes_like(self, roles: &Roles, left_out: &[(usize, Why)], like: &Columns) -> Vec<String> {
+        let known: HashSet<&str> = like.left_out.iter().map(|out| out.name.as_str()).collect();
+        let others = left_out
+            .iter()
+            .filter(|(i, _)| roles.id != Some(*i))
+            .map(|(i, _)| self.columns[*i].name.as_str());
+        let extra: Vec<&str> = others.filter(|name| !known.contains(name)).collect();
+        match extra.is_empty() {
+            true => Vec::new(),
+            false => vec![format!("left out, being no columns of the model: {}", list(&extra))],
+        }
+    }
+
+    fn notes(self, roles: &Roles, left_out: &[(usize, Why)], options: &OpenOptions) -> Vec<String> {
+        let name = |i: usize| self.columns[i].name.as_str();
+        let of = |wanted: Why| -> Vec<&str> {
+            left_out.iter().filter(|(_, why)| *why == wanted).map(|(i, _)| name(*i)).collect()
+        };
+        let mut notes = Vec::new();
+        for (i, why) in left_out {
+            let asked = roles.id == Some(*i) && options.id_column.is_some();
+            if matches!(why, Why::Id | Why::Truth | Why::Known | Why::Weights) && !asked {
+                notes.push(format!("column '{}' {why} and is not a feature", name(*i)));
+            }
+        }
+        if !options.columns.is_empty() {
+            return notes;
+        }
+        let codes = of(Why::Code);
+        if !codes.is_empty() {
+            let codes = list(&codes);
+            notes.push(format!(
+                "left out, being codes and no measurements: {codes}; choose columns to use them"
+            ));
+        }
+        let text = of(Why::Text);
+        if !text.is_empty() {
+            notes.push(format!("left out, being no features: {}", list(&text)));
+        }
+        // A coordinate is often called y, so that name alone says nothing.
+        let label = |i: &&usize| LABEL_COLUMNS.iter().any(|l| *l != "y" && name(**i).eq_ignore_ascii_case(l));
+        if let Some(&i) = roles.features.iter().find(label) {
+            notes.push(format!("column '{}' is used as a feature; exclude it if it is a label", name(i)));
+        }
+        notes
+    }
 }
 
 #[cfg(test)]
@@ -141,19 +256,26 @@ mod tests {
     use super::*;
 
     fn columns(spec: &[(&str, Kind)]) -> Vec<Column> {
-        spec.iter().map(|&(name, kind)| Column { name: name.into(), kind }).collect()
+        let column = |&(name, kind): &(&str, Kind)| Column {
+            name: name.into(),
+            kind,
+            whole: kind == Kind::Number,
+            sample: Vec::new(),
+        };
+        spec.iter().map(column).collect()
     }
 
     fn roles(spec: &[(&str, Kind)], options: &OpenOptions) -> Result<Roles> {
-        choose(Path::new("t"), &columns(spec), options)
+        choose(Table { path: Path::new("t"), columns: &columns(spec), named: true }, options)
     }
 
     #[test]
     fn numbers_are_features_and_the_first_text_names_rows() {
-        let table = [("name", Kind::Text), ("a", Kind::Number), ("kind", Kind::Text), ("b", Kind::Number)];
+        let table = [("name", Kind::Text), ("a", Kind::Number), ("kind", Kind::Text), ("b", Kind::Boolean)];
         let found = roles(&table, &OpenOptions::default()).unwrap();
         assert_eq!((found.features, found.id), (vec![1, 3], Some(0)));
         assert!(found.notes.iter().any(|n| n.contains("'kind'")));
+        assert_eq!(found.columns.unwrap().kinds, [ColumnKind::Number, ColumnKind::Boolean]);
         let by_name =
             OpenOptions { columns: vec!["b".into()], id_column: Some("kind".into()), ..Default::default() };
         let found = roles(&table, &by_name).unwrap();
@@ -176,5 +298,35 @@ mod tests {
         assert!(matches!(roles(&table, &OpenOptions::default()), Err(DataError::Choose { .. })));
         let wrong = OpenOptions { columns: vec!["c".into()], ..Default::default() };
         assert!(roles(&table, &wrong).unwrap_err().to_string().contains("'a', 'b'"));
+    }
+
+    #[test]
+    fn columns_with_another_use_are_no_features() {
+        let table = [("zip", Kind::Number), ("a", Kind::Number), ("b", Kind::Number), ("t", Kind::Number)];
+        let options = OpenOptions {
+            exclude: vec!["b".into(), "not there".into()],
+            taken: vec![("t".into(), Why::Truth)],
+            ..Default::default()
+        };
+        let found = roles(&table, &options).unwrap();
+        assert_eq!(found.features, [1]);
+        let why: Vec<Why> = found.columns.unwrap().left_out.iter().map(|out| out.why).collect();
+        assert_eq!(why, [Why::Code, Why::Excluded, Why::Truth]);
+        let both = OpenOptions { columns: vec!["t".into()], ..options };
+        assert!(roles(&table, &both).unwrap_err().to_string().contains("'t', which holds the true labels"));
+        // What is chosen by name is a feature, whatever it looks like.
+        let chosen = OpenOptions { columns: vec!["zip".into()], ..Default::default() };
+        assert_eq!(roles(&table, &chosen).unwrap().features, [0]);
+    }
+
+    #[test]
+    fn a_model_gets_its_columns_in_its_order() {
+        let table = [("c", Kind::Number), ("new", Kind::Number), ("a", Kind::Number), ("b", Kind::Text)];
+        let like = |names: [&str; 2]| OpenOptions { like: Some(Columns::named(names)), ..Default::default() };
+        let found = roles(&table, &like(["a", "c"])).unwrap();
+        assert_eq!(found.features, [2, 0]);
+        assert!(found.notes[0].contains("no columns of the model: 'new'"), "{:?}", found.notes);
+        assert!(matches!(roles(&table, &like(["a", "d"])), Err(DataError::OtherColumns { .. })));
+        assert!(matches!(roles(&table, &like(["a", "b"])), Err(DataError::Dtype { .. })));
     }
 }

@@ -1,10 +1,18 @@
 //! Short vectors of numbers, such as a prior over the clusters.
 
+use crate::cells::{self, Cells, Choose};
 use crate::error::{DataError, Result};
-use crate::mapped;
+use crate::ids::Ids;
+use crate::labels::no_columns;
 use crate::npy::Header;
+use crate::open::{Format, identify};
+use crate::source::Source;
+use crate::{mapped, parquet};
 use std::fs::File;
 use std::path::Path;
+
+/// Names of the column that holds the weights, where a table has several columns.
+const WEIGHT_COLUMNS: [&str; 4] = ["weight", "weights", "sample_weight", "w"];
 
 /// Read numbers from a `.npy` vector, or from text where they are separated by commas, semicolons or space.
 ///
@@ -22,6 +30,56 @@ pub fn read_vector(path: impl AsRef<Path>) -> Result<Vec<f64>> {
         return Err(DataError::Empty { path: path.to_owned(), rows: 0, columns: 1 });
     }
     Ok(values)
+}
+
+/// Weights with where they are from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WeightTable {
+    /// The weight of each row.
+    pub values: Vec<f64>,
+    /// The column that they are from, where the table has several.
+    pub column: Option<String>,
+    /// The names of the rows, where the table has them.
+    pub ids: Option<Ids>,
+    /// What a user should know about how the file was read.
+    pub notes: Vec<String>,
+}
+
+/// Read weights: as [`read_vector`], or from a column of a text or Parquet table, which is the one that is asked for, or is called weight, or
+/// is the last.
+pub fn read_weights(source: &Source) -> Result<WeightTable> {
+    let path = &*source.path;
+    let choose = Choose { column: source.column.as_deref(), called: &WEIGHT_COLUMNS, rows: None };
+    let cells = match identify(path) {
+        Ok((file, Format::Parquet)) => parquet::read_cells(path, file, choose)?,
+        Ok((file, format @ (Format::Text | Format::TextGz))) => {
+            let packed = format == Format::TextGz;
+            let named = source.column.is_some() || packed || cells::has_named_columns(path, &file);
+            if !named {
+                return Ok(without_columns(read_vector(path)?));
+            }
+            cells::from_text(path, &file, packed, choose)?
+        }
+        Ok(_) if source.column.is_some() => return Err(no_columns(path)),
+        _ => return Ok(without_columns(read_vector(path)?)),
+    };
+    let Cells { column, cells, ids, mut notes } = cells;
+    let number = |(row, cell): (usize, &String)| {
+        cell.parse::<f64>().map_err(|_| DataError::Column {
+            path: path.to_owned(),
+            column: column.clone().unwrap_or_default(),
+            problem: format!("is '{cell}' in row {row}, where weights are numbers (rows count from 0)"),
+        })
+    };
+    let values = cells.iter().enumerate().map(number).collect::<Result<_>>()?;
+    if let Some(column) = column.as_ref().filter(|_| source.column.is_none()) {
+        notes.push(format!("weights are taken from column '{column}'"));
+    }
+    Ok(WeightTable { values, column, ids, notes })
+}
+
+fn without_columns(values: Vec<f64>) -> WeightTable {
+    WeightTable { values, column: None, ids: None, notes: Vec::new() }
 }
 
 fn from_npy(path: &Path, bytes: &[u8]) -> Result<Vec<f64>> {

@@ -52,7 +52,8 @@ impl Outputs {
             let problem = "only a network has weights before a head; give `net`, or do not ask for them";
             return Err(JobError::refused(Field::Net, problem));
         }
-        let inputs = [&spec.inputs(), inputs].concat();
+        let read = spec.inputs();
+        let inputs: Vec<&Path> = read.iter().map(PathBuf::as_path).chain(inputs.iter().copied()).collect();
         self.check_with(&stages(spec, resources), &inputs, resources)?;
         let others = [&self.labels, &self.proba, &self.spec].into_iter().filter_map(Option::as_deref);
         apart(&others.collect::<Vec<_>>(), spec.like.as_deref().as_slice())
@@ -106,7 +107,7 @@ impl Outputs {
             #[cfg(feature = "deep")]
             (None, AnyModel::Network(_)) => {}
         }
-        tables.finish(dataset.ids())?;
+        tables.finish(dataset, record.cluster_names.as_deref().unwrap_or_default())?;
         if let Some(path) = &self.model {
             record.model.write(path)?;
         }
@@ -143,7 +144,7 @@ pub fn write_predictions(
 ) -> Result<()> {
     let mut tables = Tables::create(labels, proba, model.k())?;
     predict_each(model, dataset, sizes, observer, |block| tables.push(block))?;
-    tables.finish(dataset.ids())
+    tables.finish(dataset, model.cluster_names())
 }
 
 /// Labels and probabilities on their way to files.
@@ -176,12 +177,13 @@ impl<'a> Tables<'a> {
         Ok(())
     }
 
-    fn finish(self, ids: Option<&[String]>) -> Result<()> {
+    fn finish(self, dataset: &Dataset<'_>, names: &[String]) -> Result<()> {
         match self.labels_out {
             Some(path) if extension(path) == "npy" => write_npy_i32(path, &self.labels)?,
             Some(path) => {
                 let (confidence, scores) = (Some(&*self.confidence), self.outlier_scores.as_deref());
-                write_labels_csv(path, ids, &self.labels, confidence, scores)?;
+                let rows = (dataset.ids(), dataset.row_numbers());
+                write_labels_csv(path, rows, &self.labels, names, confidence, scores)?;
             }
             None => {}
         }

@@ -33,6 +33,12 @@ fields! {
     Columns = "columns",
     /// The column that names the rows.
     IdColumn = "id_column",
+    /// Columns that are no features.
+    Exclude = "exclude",
+    /// Whether the first line of a text table names the columns.
+    Header = "header",
+    /// What is done about missing values.
+    Missing = "missing",
     /// Number of clusters.
     K = "k",
     /// Seed of all random choices.

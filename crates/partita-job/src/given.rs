@@ -1,14 +1,18 @@
 //! What is known besides the rows: labels of some, weights, true labels for the report, a model whose numbers are kept.
 
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, Note};
 use crate::error::{JobError, Result};
 use crate::field::Field;
+use crate::join::Beside;
 use crate::spec::FitSpec;
 use partita::linear::Model;
 use partita_data::model_file::ModelFile;
-use partita_data::{Labels, read_labels, read_vector};
+use partita_data::{Labels, Source, WeightTable, read_weights};
 use std::borrow::Cow;
 use std::path::Path;
+
+/// Names of classes that a message shows.
+const SHOWN: usize = 6;
 
 /// What is known besides the rows. A front end that has it in memory fills the fields; [`Given::read`] reads the files of a
 /// specification.
@@ -22,8 +26,12 @@ pub struct Given<'a> {
     pub truth: Option<Cow<'a, [i64]>>,
     /// A model whose cluster numbers are kept; training starts from it if it has the same number of clusters.
     pub like: Option<Cow<'a, Model>>,
+    /// The names of the first clusters, where known labels are words: label `k` is called `names[k]`.
+    pub names: Option<Cow<'a, [String]>>,
     /// The rows that take part in training, ascending; all if absent. The others are only given labels.
     pub used: Option<Cow<'a, [usize]>>,
+    /// What a user should know about how the files were read.
+    pub notes: Vec<Note>,
 }
 
 impl Given<'static> {
@@ -34,22 +42,37 @@ impl Given<'static> {
     pub fn read(spec: &FitSpec, dataset: &Dataset<'_>) -> Result<Self> {
         // Where K is to be chosen there are neither known labels nor images.
         let k = if spec.chooses_k() { 0 } else { spec.clusters()? };
-        let known = spec.known.as_deref().map(|path| known_labels(path, dataset, k)).transpose()?;
-        let weights = spec.weights.as_deref().map(read_vector).transpose()?;
+        let mut notes = Vec::new();
+        let mut read = |typed: &Path, field: Field| -> Result<Labels> {
+            let (labels, said) = dataset.labels(typed, field)?;
+            // The same column may serve as truth and as known labels; once is enough.
+            notes.extend(said.into_iter().filter(|note| !notes.contains(note)).collect::<Vec<_>>());
+            Ok(labels)
+        };
         let truth = match &spec.truth {
-            Some(path) => {
-                let all = labels_of(path, dataset.labelled(), Some(Field::Truth))?.values;
-                Some(dataset.of_used(all))
-            }
+            Some(typed) => Some(read(typed, Field::Truth)?.values),
             None => dataset.own_labels(k),
         };
+        let known = spec.known.as_deref().map(|typed| read(typed, Field::Known)).transpose()?;
+        if let (Some(known), Some(typed)) = (&known, &spec.known) {
+            check_known(typed, known, k)?;
+        }
+        let weights = spec.weights.as_deref().map(|typed| dataset.weights(typed, &mut notes)).transpose()?;
         let like = spec.like.as_deref().map(ModelFile::read).transpose()?;
+        let old = like.as_ref().map(|file| file.names.clusters.clone()).filter(|names| !names.is_empty());
+        let names = match &known {
+            Some(labels) => labels.names.clone(),
+            None => old,
+        };
+        let known = known.map(|labels| labels.values.iter().map(|&label| label as i32).collect());
         Ok(Self {
-            known: known.map(Cow::Owned),
-            weights: weights.map(|all| all.iter().map(|&w| w as f32).collect()),
+            known,
+            weights: weights.map(Cow::Owned),
             truth: truth.map(Cow::Owned),
             like: like.map(|file| Cow::Owned(file.model)),
+            names: names.map(Cow::Owned),
             used: None,
+            notes,
         })
     }
 }
@@ -115,54 +138,38 @@ impl Given<'_> {
     }
 }
 
-/// Labels of exactly `n` rows from a file; `field` is the one that names it.
-///
-/// # Errors
-/// If the file cannot be read, or holds another number of labels.
-pub fn labels_of(path: &Path, n: usize, field: Option<Field>) -> Result<Labels> {
-    let labels = read_labels(path)?;
-    if labels.values.len() != n {
+/// Refuse labels of more classes than there are clusters.
+fn check_known(typed: &Path, labels: &Labels, k: usize) -> Result<()> {
+    let file = typed.display();
+    if let Some(names) = labels.names.as_ref().filter(|names| names.len() > k) {
+        let (count, shown) = (names.len(), names.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", "));
+        let more = if count > SHOWN { ", …" } else { "" };
         let problem = format!(
-            "{} has {} labels but the data has {n} rows (a blank line counts as a row whose label is unknown)",
-            path.display(),
-            labels.values.len()
+            "{file} names {count} classes ({shown}{more}), but there are {k} clusters; give `k` {count}"
         );
-        return Err(JobError::file(field, problem));
+        return Err(JobError::refused(Field::Known, problem));
     }
-    Ok(labels)
-}
-
-fn known_labels(path: &Path, dataset: &Dataset<'_>, k: usize) -> Result<Vec<i32>> {
-    let labels = labels_of(path, dataset.labelled(), Some(Field::Known))?;
-    if let Some(row) = labels.values.iter().position(|l| *l >= k as i64) {
-        let problem = format!(
-            "{}: the label of row {row} is {}, but with {k} clusters labels go from 0 to {} (-1 means unknown)",
-            path.display(),
-            labels.values[row],
-            k as i64 - 1
-        );
-        return Err(JobError::file(Field::Known, problem));
-    }
-    Ok(dataset.of_used(labels.values).iter().map(|&l| l as i32).collect())
+    let Some(row) = labels.values.iter().position(|l| *l >= k as i64) else { return Ok(()) };
+    let problem = format!(
+        "{file}: the label of row {row} is {}, but with {k} clusters labels go from 0 to {} (-1 means unknown)",
+        labels.values[row],
+        k as i64 - 1
+    );
+    Err(JobError::file(Field::Known, problem))
 }
 
 impl Dataset<'_> {
-    /// How many labels a file has to hold: one for each row or image, including those that are left out.
-    fn labelled(&self) -> usize {
-        #[cfg(feature = "deep")]
-        if let Some(pictures) = &self.pictures {
-            return pictures.all();
-        }
-        self.n()
-    }
-
-    /// The labels of the rows in use.
-    fn of_used(&self, labels: Vec<i64>) -> Vec<i64> {
-        #[cfg(feature = "deep")]
-        if let Some(pictures) = &self.pictures {
-            return pictures.of_used(&labels);
-        }
-        labels
+    /// Weights of the rows from a file as it is typed.
+    fn weights(&self, typed: &Path, notes: &mut Vec<Note>) -> Result<Vec<f32>> {
+        let source = Source::parse(typed);
+        let WeightTable { values, ids, notes: said, .. } = read_weights(&source)?;
+        notes.extend(said.into_iter().map(|text| Note::Read { path: source.path.clone(), text }));
+        let (field, path) = (Some(Field::Weights), &*source.path);
+        let ids = ids.filter(|_| !self.is_from(path));
+        let beside = Beside { path, field, what: "weight", values, ids, absent: None };
+        let (values, note) = beside.matched(self.target())?;
+        notes.extend(note);
+        Ok(self.of_matched(values).into_iter().map(|weight| weight as f32).collect())
     }
 
     /// Labels that came with images, if anything can be compared with them.

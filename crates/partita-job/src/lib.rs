@@ -18,6 +18,7 @@ mod error;
 pub mod export;
 mod field;
 mod given;
+mod join;
 pub mod map;
 mod methods;
 mod model;
@@ -38,11 +39,12 @@ pub use block::Block;
 pub use choosing::{ChoiceNote, TriedNumber};
 #[cfg(feature = "deep")]
 pub use dataset::usable_images;
-pub use dataset::{AllRows, DataPart, Dataset, Note, SharedRows};
+pub use dataset::{AllRows, DataPart, Dataset, MissingNote, Note, SharedRows};
 pub use error::{JobError, Kept, Result};
 pub use export::{Outputs, write_predictions};
 pub use field::{Field, spelled};
-pub use given::{Given, labels_of};
+pub use given::Given;
+pub use join::labels_to_compare;
 pub use methods::{CandidateSpec, USUAL_METHODS, contenders};
 pub use model::AnyModel;
 #[cfg(feature = "deep")]
@@ -55,6 +57,6 @@ pub use resources::{MEMORY, Resources};
 pub use run::{continue_fit, continue_model, run};
 pub use sizes::{Balance, Balanced, SizeSpec};
 pub use spec::{
-    ClusterCount, DataSpec, FitSpec, MOST_RESTARTS, MethodSpec, NetworkSpec, OptimiserKind, PriorSpec,
-    RESTARTS, VERSION,
+    ClusterCount, DataSpec, FitSpec, MOST_RESTARTS, MethodSpec, Missing, NetworkSpec, OptimiserKind,
+    PriorSpec, RESTARTS, VERSION,
 };

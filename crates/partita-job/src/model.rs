@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use partita::linear::Model;
+use partita_data::Columns;
 use partita_data::model_file::ModelFile;
 use std::path::Path;
 
@@ -51,6 +52,24 @@ impl AnyModel {
             Self::Linear(file) => file.model.k(),
             #[cfg(feature = "deep")]
             Self::Network(model) => model.params.k,
+        }
+    }
+
+    /// The names of the first clusters, where known labels were words; others are called by their number.
+    pub fn cluster_names(&self) -> &[String] {
+        match self {
+            Self::Linear(file) => &file.names.clusters,
+            #[cfg(feature = "deep")]
+            Self::Network(_) => &[],
+        }
+    }
+
+    /// The names of the columns of each file that the model was fitted to; none where a file had no names.
+    pub fn columns(&self) -> &[Option<Columns>] {
+        match self {
+            Self::Linear(file) => &file.names.columns,
+            #[cfg(feature = "deep")]
+            Self::Network(_) => &[],
         }
     }
 

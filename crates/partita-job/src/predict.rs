@@ -26,11 +26,12 @@ pub fn predict_each(
     sizes.check()?;
     match model {
         AnyModel::Linear(file) => {
+            dataset.check_names(&file.names)?;
             file.model.check_widths(&dataset.widths())?;
             let rows = dataset.rows()?;
             let rows = Watched { rows: &rows, observer, seen: AtomicUsize::new(0) };
             let labels = sizes.assign(&file.model, &rows)?.map(|found| found.labels);
-            over_rows(&file.model, &rows, labels.as_deref(), each)
+            over_rows(&file.model, &rows, labels.as_deref(), each).map_err(|error| dataset.explained(error))
         }
         #[cfg(feature = "deep")]
         AnyModel::Network(model) => crate::network::predict(model, dataset, sizes, observer, each),

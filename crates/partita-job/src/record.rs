@@ -2,6 +2,7 @@
 
 use crate::block::Block;
 use crate::choosing::ChoiceNote;
+use crate::dataset::{Dataset, MissingNote};
 use crate::model::AnyModel;
 use crate::sizes::Balanced;
 use partita::linear::Ailment;
@@ -10,7 +11,8 @@ use partita::metrics::Scores;
 use partita::outliers::OutlierNote;
 use partita::prepare::{LiftNote, PrepareNote};
 use partita::report::StopReason;
-use partita_data::model_file::ModelFile;
+use partita_data::model_file::{ModelFile, Names};
+use partita_data::{Columns, called};
 use serde::Serialize;
 
 /// A fit: its model, its labels, and all that is known about it. As JSON it is one flat object without the model and the labels.
@@ -22,6 +24,12 @@ pub struct Record {
     pub k: usize,
     /// How the number of clusters was chosen, if it was.
     pub choice: Option<ChoiceNote>,
+    /// The columns of each table that was read, which are numbers from 1 where it has no names; null for arrays.
+    pub columns: Vec<Option<Columns>>,
+    /// What was done about missing values, if there were any.
+    pub missing: Option<MissingNote>,
+    /// The names of the first clusters, where known labels were words; others are called by their number.
+    pub cluster_names: Option<Vec<String>>,
     /// Rows in each cluster, outliers not counted.
     pub cluster_sizes: Vec<usize>,
     /// Rows that belong to no cluster, if outliers were asked for.
@@ -131,6 +139,39 @@ impl Record {
         }
     }
 
+    /// What a cluster is called.
+    pub fn cluster(&self, cluster: usize) -> String {
+        called(self.cluster_names.as_deref().unwrap_or_default(), cluster)
+    }
+
+    /// The record with what is known about its rows and clusters by name; the model gets to know it too. Columns that it knows already
+    /// stay as they are.
+    pub(crate) fn named(
+        mut self,
+        dataset: &Dataset<'_>,
+        clusters: Option<&[String]>,
+        old: Option<&ModelFile>,
+    ) -> Self {
+        self.columns = dataset.tables().to_vec();
+        self.missing = dataset.missing_note().cloned();
+        let before = old.map(|old| &*old.names.clusters).filter(|names| !names.is_empty());
+        self.cluster_names = clusters.or(before).map(<[String]>::to_vec);
+        match &mut self.model {
+            AnyModel::Linear(file) => {
+                let found = || dataset.parts().iter().map(|part| part.columns.clone()).collect();
+                let kept = old.map(|old| old.names.columns.clone());
+                let kept = kept.filter(|columns| columns.iter().any(Option::is_some));
+                let medians = dataset.medians().or(old.and_then(|old| old.medians.as_deref()));
+                let clusters = self.cluster_names.clone().unwrap_or_default();
+                file.names = Names { columns: kept.unwrap_or_else(found), clusters };
+                file.medians = medians.map(<[f32]>::to_vec);
+            }
+            #[cfg(feature = "deep")]
+            AnyModel::Network(_) => {}
+        }
+        self
+    }
+
     /// The cluster of each row, −1 for outliers.
     pub fn assigned(&self) -> Vec<i32> {
         self.block(&[]).assigned()
@@ -170,6 +211,9 @@ impl Record {
             n: report.n,
             k: report.k,
             choice: None,
+            columns: Vec::new(),
+            missing: None,
+            cluster_names: None,
             cluster_sizes: report.cluster_sizes,
             outliers: report.outliers,
             decisiveness: report.decisiveness,

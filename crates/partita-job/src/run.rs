@@ -43,14 +43,17 @@ pub fn run(
     spec.check(resources)?;
     given.check(spec, dataset)?;
     let began = Instant::now();
-    if let Some(choice) = chosen((spec, &params), dataset, given, resources, observer)? {
+    let choice = chosen((spec, &params), dataset, given, resources, observer);
+    if let Some(choice) = choice.map_err(|error| dataset.explained(error))? {
         let rest = Part::new(observer, CHOOSING, 1.0);
         let record = run(&spec.with_k(choice.k), dataset, given, resources, &rest)?;
         return Ok(Record { choice: Some(choice), seconds: began.elapsed().as_secs_f64(), ..record });
     }
+    let names = given.names.as_deref();
     #[cfg(feature = "deep")]
     if let Some(network) = &spec.network {
-        return crate::network::run(spec, network, dataset, given, resources, observer);
+        let record = crate::network::run(spec, network, dataset, given, resources, observer)?;
+        return Ok(record.named(dataset, names, None));
     }
     let params = params(spec, dataset.n())?;
     let like = given.like.as_deref();
@@ -63,7 +66,7 @@ pub fn run(
     let same = |model: &&Model| model.k() == params.k && sees(model);
     let start = like.filter(same);
     let task = Task { stored: params.clone(), params, start, like, kept: None, sizes: spec.sizes };
-    task.run(dataset, given, resources, observer)
+    Ok(task.run(dataset, given, resources, observer)?.named(dataset, names, None))
 }
 
 /// Go on training a model with more rows, for a number of passes over them; clusters keep their numbers, and what counts as an outlier
@@ -82,8 +85,10 @@ pub fn continue_model(
     observer: &dyn Observer,
 ) -> Result<Record> {
     given.check(&FitSpec::default(), dataset)?;
+    dataset.check_names(&old.names)?;
     let task = Task::going_on(&old.model, old.params.clone(), epochs, SizeSpec::default(), given);
-    task.run(dataset, given, resources, observer)
+    let record = task.run(dataset, given, resources, observer)?;
+    Ok(record.named(dataset, given.names.as_deref(), Some(old)))
 }
 
 /// The same with the options of a specification, which the model keeps from now on: one pass over the rows, unless the
@@ -105,7 +110,9 @@ pub fn continue_fit(
     given.check(spec, dataset)?;
     let stored = params(spec, dataset.n())?;
     let epochs = stored.epochs.unwrap_or(1);
-    Task::going_on(old, stored, epochs, spec.sizes, given).run(dataset, given, resources, observer)
+    let record =
+        Task::going_on(old, stored, epochs, spec.sizes, given).run(dataset, given, resources, observer)?;
+    Ok(record.named(dataset, given.names.as_deref(), None))
 }
 
 /// The options of the linear engine for `n` rows.
@@ -189,7 +196,7 @@ impl<'a> Task<'a> {
             memory: resources.memory,
             ..Input::new(trained)
         };
-        resources.on_threads(|| {
+        let done = resources.on_threads(|| {
             let mut found =
                 train(&input, &self.params, resources, observer).map_err(|e| counted_among_all(e, used))?;
             if let Some(like) = self.like.filter(|_| !input.names_clusters()) {
@@ -204,7 +211,8 @@ impl<'a> Task<'a> {
             let (metrics, unscored) =
                 given.truth.as_deref().map_or(Ok((None, None)), |t| score(t, &found))?;
             Ok(Record { metrics, unscored, balance, ..Record::of_linear(found, self.params, self.stored) })
-        })?
+        })?;
+        done.map_err(|error| dataset.explained(error))
     }
 }
 

@@ -24,7 +24,7 @@ pub struct CompareArgs {
     #[arg(long, short)]
     pub k: usize,
     /// True labels; without them, the result has only measures that need none
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE[:COLUMN]", value_hint = ValueHint::FilePath)]
     pub truth: Option<PathBuf>,
     /// Methods by name, or all
     #[arg(long, value_name = "A,B,..", value_delimiter = ',', default_values = USUAL_METHODS)]

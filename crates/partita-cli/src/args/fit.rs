@@ -33,7 +33,7 @@ pub struct FitArgs {
     /// Write the model to this file
     #[arg(long, short, value_name = "MODEL.safetensors", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
-    /// Write each row's cluster to this file: .csv (with id, confidence and, with --outliers, its score) or .npy
+    /// Write each row's cluster to this file: .csv (with id, confidence and, with --outliers, its score; with --known words, their names) or .npy
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub labels_out: Option<PathBuf>,
     /// Write each row's probabilities to this file (.npy)
@@ -51,14 +51,14 @@ pub struct FitArgs {
     /// Leave rows that belong to no cluster out of all, with label -1: a share of the rows, or auto for those in unusually sparse places
     #[arg(long, value_name = "SHARE|auto", value_parser = outliers, allow_hyphen_values = true)]
     pub outliers: Option<OutlierRule>,
-    /// Known labels of some rows; -1 or empty for the others
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    /// Known labels of some rows, numbers or words; -1 or empty for the others. Words name the clusters
+    #[arg(long, value_name = "FILE[:COLUMN]", value_hint = ValueHint::FilePath)]
     pub known: Option<PathBuf>,
     /// Weight of each row
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE[:COLUMN]", value_hint = ValueHint::FilePath)]
     pub weights: Option<PathBuf>,
-    /// True labels, only to report ACC, NMI and ARI; they never influence the fit
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    /// True labels, only to report ACC, NMI and ARI; they never influence the fit. Rows are matched by id where both files have one
+    #[arg(long, value_name = "FILE[:COLUMN]", value_hint = ValueHint::FilePath)]
     pub truth: Option<PathBuf>,
     /// Keep the cluster numbers of this model: start from it if the number of clusters is the same, and match the result to it unless --known names the clusters
     #[arg(long, value_name = "MODEL", value_hint = ValueHint::FilePath)]

@@ -13,8 +13,10 @@ pub use network::NetworkArgs;
 
 use clap::{Args, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
+use partita_data::Source;
 use partita_job::{DataSpec, Resources};
 use std::path::{Path, PathBuf};
+use values::MissingArg;
 
 /// Cluster feature vectors without labels, into decisive, fair clusters with wide margins.
 #[derive(Debug, Parser)]
@@ -72,12 +74,21 @@ pub struct ReadOptions {
     /// Array to read from an .npz file, or tensor from a .safetensors file
     #[arg(long, value_name = "NAME")]
     pub array: Option<String>,
-    /// Feature columns of a table, by name or number from 1 [default: all that hold numbers]
+    /// Feature columns of a table, by name or number from 1 [default: all that hold numbers or true and false, without ids and codes]
     #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
     pub columns: Vec<String>,
-    /// Column of a table with the names of the rows [default: a first column of text, or one called id, index or row]
+    /// Columns of a table to leave out, by name or number from 1
+    #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
+    pub exclude: Vec<String>,
+    /// Column of a table with the names of the rows [default: one called id or the like, or a first column of different texts]
     #[arg(long, value_name = "NAME")]
     pub id_column: Option<String>,
+    /// Whether the first line of a text table names the columns: yes or no [default: found from the content]
+    #[arg(long, value_name = "yes|no", value_parser = values::yes_or_no)]
+    pub header: Option<bool>,
+    /// What to do about missing values: refuse them, leave out their rows, or fill in the median of the column [default: error]
+    #[arg(long, value_enum)]
+    pub missing: Option<MissingArg>,
     /// Memory for rows; larger data is read batch by batch from its file
     #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = values::size)]
     pub memory: usize,
@@ -87,19 +98,23 @@ pub struct ReadOptions {
 }
 
 impl ReadArgs {
-    /// The feature files and the other files that a command reads.
-    pub fn inputs<'a>(&'a self, others: &[Option<&'a Path>]) -> Vec<&'a Path> {
-        self.data.iter().map(PathBuf::as_path).chain(others.iter().copied().flatten()).collect()
+    /// The feature files and the other files that a command reads, which may be typed with a column.
+    pub fn inputs(&self, others: &[Option<&Path>]) -> Vec<PathBuf> {
+        let others = others.iter().copied().flatten().map(|typed| Source::parse(typed).path);
+        self.data.iter().cloned().chain(others).collect()
     }
 
     /// The files as a specification.
     pub fn spec(&self) -> DataSpec {
-        let ReadOptions { array, columns, id_column, .. } = &self.options;
+        let ReadOptions { array, columns, exclude, id_column, header, missing, .. } = &self.options;
         DataSpec {
             paths: self.data.clone(),
             array: array.clone(),
             columns: columns.clone(),
             id_column: id_column.clone(),
+            exclude: exclude.clone(),
+            header: *header,
+            missing: missing.map(Into::into),
         }
     }
 
@@ -164,7 +179,7 @@ pub struct UpdateArgs {
     #[arg(long, default_value_t = 1)]
     pub epochs: usize,
     /// True labels, only to report ACC, NMI and ARI
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE[:COLUMN]", value_hint = ValueHint::FilePath)]
     pub truth: Option<PathBuf>,
     /// Print one JSON object on standard output, and nothing else
     #[arg(long)]
@@ -173,11 +188,11 @@ pub struct UpdateArgs {
 
 #[derive(Debug, Args)]
 pub struct EvaluateArgs {
-    /// True labels
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    /// True labels; rows are matched by id where both files have one
+    #[arg(long, value_name = "FILE[:COLUMN]", value_hint = ValueHint::FilePath)]
     pub truth: PathBuf,
     /// Predicted labels
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE[:COLUMN]", value_hint = ValueHint::FilePath)]
     pub pred: PathBuf,
     /// Print one JSON object on standard output
     #[arg(long)]
@@ -202,8 +217,11 @@ pub struct ExplainArgs {
     #[command(flatten)]
     pub read: ReadArgs,
     /// Number of the row, counted from 0
-    #[arg(long, short)]
-    pub row: usize,
+    #[arg(long, short, required_unless_present = "id", conflicts_with = "id")]
+    pub row: Option<usize>,
+    /// Name of the row, as the column of ids has it
+    #[arg(long)]
+    pub id: Option<String>,
     /// How many features to list
     #[arg(long, default_value_t = 10)]
     pub top: usize,

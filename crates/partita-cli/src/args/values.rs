@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use partita::linear::{Dims, Init, LiftKind, Neighbours, Prepare, Refresh};
 use partita::outliers::OutlierRule;
-use partita_job::{Balance, ClusterCount, MOST_RESTARTS, OptimiserKind};
+use partita_job::{Balance, ClusterCount, MOST_RESTARTS, Missing, OptimiserKind};
 use std::ops::RangeInclusive;
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -215,4 +215,34 @@ pub fn size(text: &str) -> Result<usize, String> {
 #[cfg(feature = "deep")]
 pub fn device(text: &str) -> Result<String, partita_deep::DeepError> {
     text.parse::<partita_deep::device::Processor>().map(|_| text.to_owned())
+}
+
+/// What to do about missing values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum MissingArg {
+    /// Refuse them, with their places
+    Error,
+    /// Leave out rows that have some, of all results too
+    DropRows,
+    /// Fill in the median of the column; the model remembers it for predict
+    Median,
+}
+
+impl From<MissingArg> for Missing {
+    fn from(missing: MissingArg) -> Self {
+        match missing {
+            MissingArg::Error => Self::Error,
+            MissingArg::DropRows => Self::DropRows,
+            MissingArg::Median => Self::Median,
+        }
+    }
+}
+
+/// Yes or no.
+pub fn yes_or_no(text: &str) -> Result<bool, String> {
+    match text {
+        "yes" => Ok(true),
+        "no" => Ok(false),
+        _ => Err("write yes or no".to_owned()),
+    }
 }

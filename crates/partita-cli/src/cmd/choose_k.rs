@@ -13,10 +13,12 @@ use partita_job::export::check_files;
 use partita_job::{CandidateSpec, Dataset};
 use partita_study::chart::{Axis, Chart, Mark};
 use partita_study::table::{Table, words};
+use std::path::PathBuf;
 
 pub fn run(args: &ChooseArgs) -> Result<()> {
     let outputs = [&args.output, &args.picture].into_iter().filter_map(Option::as_deref);
-    check_files(&outputs.collect::<Vec<_>>(), &args.read.inputs(&[]))?;
+    let inputs = args.read.inputs(&[]);
+    check_files(&outputs.collect::<Vec<_>>(), &inputs.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
     let terminal = Terminal::new(args.format != Format::Json || args.output.is_some())?;
     let resources = args.read.resources();
     let dataset = opened(Dataset::open(&args.read.spec(), &resources))?;
@@ -34,7 +36,8 @@ pub fn run(args: &ChooseArgs) -> Result<()> {
     };
     let trial = Trial { splits: args.splits, curves: true };
     resources.on_threads(|| {
-        let choice = choose(&input, &tried.candidates(), trial, &terminal)?;
+        let choice = choose(&input, &tried.candidates(), trial, &terminal)
+            .map_err(|error| dataset.explained(error.into()))?;
         terminal.finish();
         if let Some(path) = &args.picture {
             outputs::text(Some(path), &picture(&choice))?;

@@ -1,6 +1,6 @@
 //! `partita compare`.
 
-use super::opened;
+use super::{opened, show};
 use crate::args::{CompareArgs, Format};
 use crate::outputs;
 use crate::progress::Terminal;
@@ -8,18 +8,24 @@ use anyhow::{Result, bail};
 use partita::compare::{Comparison, MethodResult, Setting, Spread, compare};
 use partita::linear::Input;
 use partita_job::export::check_files;
-use partita_job::{Dataset, Field, contenders, labels_of};
+use partita_job::{Dataset, Field, contenders};
 use partita_study::table::{Table, words};
+use std::path::{Path, PathBuf};
 
 pub fn run(args: &CompareArgs) -> Result<()> {
     let contenders = contenders(&args.methods)?;
     let inputs = args.read.inputs(&[args.truth.as_deref()]);
-    check_files(args.output.as_deref().as_slice(), &inputs)?;
+    check_files(args.output.as_deref().as_slice(), &inputs.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
     let terminal = Terminal::new(args.format != Format::Json || args.output.is_some())?;
     let resources = args.read.resources();
-    let dataset = opened(Dataset::open(&args.read.spec(), &resources))?;
-    let truth = args.truth.as_deref().map(|path| labels_of(path, dataset.n(), Some(Field::Truth)));
-    let truth = truth.transpose()?;
+    let beside: Vec<(Field, &Path)> =
+        args.truth.as_deref().map(|typed| (Field::Truth, typed)).into_iter().collect();
+    let dataset = opened(Dataset::open_beside(&args.read.spec(), &beside, &resources))?;
+    let truth = args.truth.as_deref().map(|typed| dataset.labels(typed, Field::Truth)).transpose()?;
+    let truth = truth.map(|(labels, notes)| {
+        show(&notes);
+        labels
+    });
     let rows = dataset.rows()?;
     let input = Input { widths: dataset.widths(), memory: resources.memory, ..Input::new(&rows) };
     let setting = Setting {
@@ -32,10 +38,12 @@ pub fn run(args: &CompareArgs) -> Result<()> {
     let seeds: Vec<u64> = (0..args.seeds as u64).map(|i| args.seed.wrapping_add(i)).collect();
     resources.on_threads(|| {
         let truth = truth.as_ref().map(|t| &*t.values);
-        let found = compare(&input, truth, &contenders, &setting, &seeds, &terminal)?;
+        let found = compare(&input, truth, &contenders, &setting, &seeds, &terminal)
+            .map_err(|error| dataset.explained(error.into()))?;
         terminal.finish();
         let failures: Vec<String> = found.methods.iter().filter_map(failure).collect();
         if failures.len() == found.methods.len() {
+            dataset.check_complete()?;
             bail!("no method could be run; {}", failures.join("; "));
         }
         failures.iter().for_each(|failure| eprintln!("note: {failure}"));

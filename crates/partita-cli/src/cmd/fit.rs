@@ -1,6 +1,6 @@
 //! `partita fit`.
 
-use super::opened;
+use super::{opened, show};
 use crate::args::FitArgs;
 use crate::fit_spec;
 use crate::progress::Terminal;
@@ -16,6 +16,7 @@ pub fn run(args: &FitArgs) -> Result<()> {
     let terminal = Terminal::new(!args.json)?;
     let dataset = opened(Dataset::open_for(&spec, &resources))?;
     let given = Given::read(&spec, &dataset)?;
+    show(&given.notes);
     let record = fit(&spec, &dataset, &given, &resources, &terminal)?;
     terminal.finish();
     outputs.write(&spec, &record, &dataset, &resources)?;

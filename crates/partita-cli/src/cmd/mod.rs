@@ -13,9 +13,14 @@ pub mod predict;
 pub mod reproduce;
 pub mod update;
 
-use partita_job::{Dataset, Result};
+use partita_job::{Dataset, Note, Result};
 
 /// A data set that was opened, after its notes are shown.
 fn opened(dataset: Result<Dataset<'static>>) -> Result<Dataset<'static>> {
-    dataset.inspect(|dataset| dataset.notes().iter().for_each(|note| eprintln!("{note}")))
+    dataset.inspect(|dataset| show(dataset.notes()))
+}
+
+/// What a user should know about how files were read.
+fn show(notes: &[Note]) {
+    notes.iter().for_each(|note| eprintln!("{note}"));
 }

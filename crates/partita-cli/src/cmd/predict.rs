@@ -5,8 +5,9 @@ use crate::args::PredictArgs;
 use crate::outputs;
 use crate::progress::Terminal;
 use anyhow::{Result, bail};
-use partita_data::csv_cell;
+use partita_data::{csv_cell, name_cell};
 use partita_job::{AnyModel, Block, Dataset, JobError, Outputs, predict_each, write_predictions};
+use std::path::PathBuf;
 
 pub fn run(args: &PredictArgs) -> Result<()> {
     let (sizes, resources) = (args.sizes.spec(), args.read.resources());
@@ -14,7 +15,8 @@ pub fn run(args: &PredictArgs) -> Result<()> {
         if args.proba { (None, args.output.as_deref()) } else { (args.output.as_deref(), None) };
     let outputs =
         Outputs { labels: labels.map(Into::into), proba: proba.map(Into::into), ..Outputs::default() };
-    outputs.check(&args.read.inputs(&[Some(&args.model)]), &resources)?;
+    let inputs = args.read.inputs(&[Some(&args.model)]);
+    outputs.check(&inputs.iter().map(PathBuf::as_path).collect::<Vec<_>>(), &resources)?;
     if args.proba && sizes.any() {
         bail!(
             "--proba writes the model's own probabilities, which cannot be given sizes; \
@@ -29,7 +31,7 @@ pub fn run(args: &PredictArgs) -> Result<()> {
         None => {
             let mut text = header(dataset.ids().is_some(), args.proba, &model);
             predict_each(&model, &dataset, &sizes, &terminal, |block| {
-                lines(&mut text, block, dataset.ids(), args.proba);
+                lines(&mut text, block, &dataset, (model.cluster_names(), args.proba));
                 outputs::print(&std::mem::take(&mut text))
             })
         }
@@ -43,21 +45,35 @@ pub fn run(args: &PredictArgs) -> Result<()> {
 fn header(named: bool, proba: bool, model: &AnyModel) -> String {
     let first = if named { "id" } else { "row" };
     let scored = model.linear().is_some_and(|model| model.outliers().is_some());
+    let names = model.cluster_names();
     match proba {
-        true => (0..model.k()).fold(first.to_owned(), |line, c| format!("{line},p{c}")) + "\n",
-        false => format!("{first},cluster,confidence{}\n", if scored { ",outlier_score" } else { "" }),
+        true => (0..model.k()).fold(first.to_owned(), |line, c| line + "," + &heading(names, c)) + "\n",
+        false => {
+            let name = if names.is_empty() { "" } else { ",name" };
+            format!("{first},cluster{name},confidence{}\n", if scored { ",outlier_score" } else { "" })
+        }
     }
 }
 
+/// The heading of the probabilities of a cluster.
+fn heading(names: &[String], cluster: usize) -> String {
+    names.get(cluster).map_or_else(|| format!("p{cluster}"), |name| csv_cell(&format!("p_{name}")))
+}
+
 /// The lines of a block.
-fn lines(text: &mut String, block: Block<'_>, ids: Option<&[String]>, proba: bool) {
+fn lines(text: &mut String, block: Block<'_>, dataset: &Dataset<'_>, (names, proba): (&[String], bool)) {
+    let (ids, numbers) = (dataset.ids(), dataset.row_numbers());
     let (assigned, scores) = (block.assigned(), block.outlier_scores());
     for (i, (p, &label)) in block.proba.chunks_exact(block.k).zip(block.labels).enumerate() {
         let row = block.start + i;
-        *text += &ids.map_or_else(|| row.to_string(), |ids| csv_cell(&ids[row]));
-        match proba {
-            true => p.iter().for_each(|p| *text += &format!(",{p}")),
-            false => *text += &format!(",{},{}", assigned[i], p[label as usize]),
+        let number = || numbers.map_or(row, |numbers| numbers[row]).to_string();
+        *text += &ids.map_or_else(number, |ids| csv_cell(&ids[row]));
+        match (proba, names) {
+            (true, _) => p.iter().for_each(|p| *text += &format!(",{p}")),
+            (false, []) => *text += &format!(",{},{}", assigned[i], p[label as usize]),
+            (false, names) => {
+                *text += &format!(",{},{},{}", assigned[i], name_cell(names, assigned[i]), p[label as usize]);
+            }
         }
         if let Some(scores) = scores.filter(|_| !proba) {
             *text += &format!(",{}", scores[i]);

@@ -40,7 +40,6 @@ impl Lab {
         self.directory.path().join(name)
     }
 
-    #[cfg(feature = "deep")]
     pub fn exists(&self, name: &str) -> bool {
         self.path(name).exists()
     }

@@ -14,4 +14,5 @@ mod results;
 mod sameness;
 mod sizes;
 mod specs;
+mod tables;
 mod unwritten;

@@ -182,7 +182,7 @@ fn labels_and_weights_that_do_not_fit_are_refused() {
     lab.refused(BAD_INPUT, "fit x.npy -k 2 --truth unknown.npy -o m.safetensors", &["none of the 60 rows"]);
     lab.refused(BAD_INPUT, "evaluate --truth truth.npy --pred short.npy", &["3 labels", "60 rows"]);
     lab.write("w.csv", "1\n2\n");
-    lab.refused(BAD_INPUT, "fit x.npy -k 2 --weights w.csv", &["weights", "2 entries", "60 are needed"]);
+    lab.refused(BAD_INPUT, "fit x.npy -k 2 --weights w.csv", &["w.csv", "2 weights", "60 rows"]);
     lab.write("w.csv", format!("{}0\n", "1\n".repeat(59)));
     lab.refused(BAD_INPUT, "fit x.npy -k 2 --weights w.csv", &["weight", "row 59", "above 0"]);
 }

@@ -2,7 +2,7 @@
 
 mod check;
 
-use crate::columns::Collector;
+use crate::columns::{self, Collector};
 use crate::error::{DataError, Result};
 use crate::features::Features;
 use crate::guard::guarded;
@@ -46,7 +46,13 @@ fn collect(
     batches: impl Iterator<Item = std::result::Result<RecordBatch, ArrowError>>,
     options: &OpenOptions,
 ) -> Result<Features> {
-    let mut collector = Collector::new(path, len as u64, schema, options)?;
+    let (mut columns, mut batches) = (columns::describe(schema), batches.peekable());
+    let telling = columns::telling(&columns);
+    if let Some(Ok(first)) = batches.peek() {
+        let first = first.slice(0, first.num_rows().min(columns::SAMPLE));
+        columns::sample(&mut columns, &telling, &first.project(&telling).map_err(|e| corrupt(path, e))?);
+    }
+    let mut collector = Collector::new(path, len as u64, columns, options)?;
     let projection = collector.projection();
     for batch in batches {
         let batch = batch.and_then(|b| b.project(&projection)).map_err(|e| corrupt(path, e))?;

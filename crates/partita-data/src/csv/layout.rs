@@ -1,16 +1,17 @@
 //! What a table looks like, found from its first lines.
 
 use super::cut;
+use crate::column::{Column, Kind};
 use crate::error::{DataError, Result};
 use crate::options::OpenOptions;
-use crate::roles::{Column, Kind, Roles, choose};
-use crate::table;
+use crate::roles::{Roles, Table, choose};
+use crate::table::{self, is_missing};
 use std::path::Path;
 
 /// Bytes looked at, at least.
 const HEAD: usize = 64 << 10;
 /// Records looked at, at most.
-const SAMPLE: usize = 20;
+const SAMPLE: usize = 200;
 
 /// Delimiter, columns and where the rows begin.
 #[derive(Debug)]
@@ -23,6 +24,8 @@ pub(super) struct Layout {
     pub(super) roles: Roles,
     /// What to do with each column.
     pub(super) uses: Vec<Use>,
+    /// The place in a row of each feature, in the order of the file, if the features are wanted in another order.
+    pub(super) places: Option<Vec<usize>>,
     /// First byte of the first row.
     pub(super) start: usize,
     /// Lines before the first row.
@@ -32,7 +35,8 @@ pub(super) struct Layout {
 /// What becomes of the cells of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Use {
-    Feature,
+    Number,
+    Boolean,
     Id,
     Nothing,
 }
@@ -57,32 +61,53 @@ impl Layout {
         };
         let found = || table::is_header(first, records.get(1).map(Vec::as_slice));
         let header = options.header.unwrap_or_else(found);
-        let columns = describe(first, &records[usize::from(header)..], header);
-        let mut roles = choose(path, &columns, options)?;
+        let columns = table::describe(first, &records[usize::from(header)..], header);
+        let mut roles = choose(Table { path, columns: &columns, named: header }, options)?;
         if decimal_comma {
             roles.notes.push("numbers such as 1,5 have a decimal comma and are read as 1.5".to_owned());
         }
-        let uses = (0..columns.len()).map(|i| role(&roles, i)).collect();
+        if options.header.is_none() && !header && table::is_doubtful(&records) {
+            let line = first.iter().take(3).map(String::as_str).collect::<Vec<_>>().join(", ");
+            let more = if first.len() > 3 { ", …" } else { "" };
+            roles.notes.push(format!(
+                "its first line ({line}{more}) is read as a row; if it names the columns, say that there is a header"
+            ));
+        }
+        if let Some(like) = options.like.as_ref().filter(|_| !header) {
+            let names = crate::error::list(&like.names);
+            roles
+                .notes
+                .push(format!("it does not name its columns; they are taken to be {names}, in this order"));
+        }
+        let uses = uses(&roles, &columns);
+        let places = places(&roles.features);
         // The header ends where the second record begins, which may be lines further if names hold line ends.
         let start = if header { begin + second.unwrap_or(head.len()) } else { begin };
         let first_line = text[..start].iter().filter(|&&b| b == b'\n').count() as u64;
-        Ok(Self { delimiter, decimal_comma, header, columns, roles, uses, start, first_line })
-    }
-
-    /// Names of the features, if the table names its columns.
-    pub(super) fn feature_names(&self) -> Option<Vec<String>> {
-        self.header.then(|| self.roles.features.iter().map(|&i| self.columns[i].name.clone()).collect())
+        Ok(Self { delimiter, decimal_comma, header, columns, roles, uses, places, start, first_line })
     }
 }
 
-fn role(roles: &Roles, column: usize) -> Use {
-    if roles.features.binary_search(&column).is_ok() {
-        Use::Feature
-    } else if roles.id == Some(column) {
-        Use::Id
-    } else {
-        Use::Nothing
+/// What to do with each column.
+fn uses(roles: &Roles, columns: &[Column]) -> Vec<Use> {
+    let mut uses = vec![Use::Nothing; columns.len()];
+    for &i in &roles.features {
+        uses[i] = if columns[i].kind == Kind::Boolean { Use::Boolean } else { Use::Number };
     }
+    if let Some(id) = roles.id {
+        uses[id] = Use::Id;
+    }
+    uses
+}
+
+/// Where each feature goes, counted in the order of the file; nothing if that is the order.
+fn places(features: &[usize]) -> Option<Vec<usize>> {
+    if features.is_sorted() {
+        return None;
+    }
+    let mut places: Vec<usize> = (0..features.len()).collect();
+    places.sort_unstable_by_key(|&place| features[place]);
+    Some(places)
 }
 
 /// The first records, and the byte where the second begins.
@@ -106,18 +131,7 @@ fn sample(path: &Path, head: &[u8], delimiter: u8) -> Result<(Vec<Vec<String>>, 
 
 /// Whether some numbers have a decimal comma, and none a point: where both occur, what the comma means is not known.
 fn has_decimal_commas(records: &[Vec<String>]) -> bool {
-    let point = |c: &&String| table::is_number(c) && c.contains('.');
+    let point = |c: &&String| table::is_number(c) && !is_missing(c) && c.contains('.');
     let cells = || records.iter().flatten();
     cells().any(|c| table::is_decimal_comma(c)) && cells().find(point).is_none()
-}
-
-/// A column is text if none of its cells in the sample is a number.
-fn describe(first: &[String], rows: &[Vec<String>], header: bool) -> Vec<Column> {
-    let kind = |i: usize| {
-        let mut cells = rows.iter().filter_map(|r| r.get(i)).filter(|c| !c.is_empty()).peekable();
-        let text = cells.peek().is_some() && cells.all(|c| !table::is_number(c));
-        if text { Kind::Text } else { Kind::Number }
-    };
-    let name = |i: usize| if header { first[i].clone() } else { (i + 1).to_string() };
-    (0..first.len()).map(|i| Column { name: name(i), kind: kind(i) }).collect()
 }

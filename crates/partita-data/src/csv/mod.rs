@@ -6,9 +6,11 @@ mod parse;
 
 use crate::error::{DataError, Result};
 use crate::features::Features;
-use crate::mapped;
+use crate::ids::Ids;
+use crate::naming::is_certain;
 use crate::options::OpenOptions;
 use crate::sink::Sink;
+use crate::text::Text;
 use layout::Layout;
 use parse::{Fault, Parsed};
 use rayon::prelude::*;
@@ -22,10 +24,36 @@ const LONGEST_LINE: usize = 64 << 20;
 /// Text read between two releases of the mapping.
 const RESIDENT: usize = 128 << 20;
 
-/// Open a table of features.
-pub(crate) fn open(path: &Path, file: &File, options: &OpenOptions) -> Result<Features> {
-    let map = mapped::map(path, file)?;
-    let layout = Layout::find(path, &map, options)?;
+/// Open a table of features, which gzip may have packed.
+pub(crate) fn open(path: &Path, file: &File, packed: bool, options: &OpenOptions) -> Result<Features> {
+    let text = Text::load(path, file, packed, options.memory)?.checked(path, options.memory)?;
+    match read(path, &text, options) {
+        // Only the rows show that a text is not UTF-8 if its first lines are.
+        Err(Stop::NotText) => match read(path, &text.decoded_as_windows(path, options.memory)?, options) {
+            Err(Stop::NotText) => Err(DataError::corrupt(path, "text table", "it is not text")),
+            Err(Stop::Error(error)) => Err(error),
+            Ok(features) => Ok(features),
+        },
+        Err(Stop::Error(error)) => Err(error),
+        Ok(features) => Ok(features),
+    }
+}
+
+/// Why a table was not read to its end.
+enum Stop {
+    /// It has bytes that are not UTF-8.
+    NotText,
+    Error(DataError),
+}
+
+impl From<DataError> for Stop {
+    fn from(error: DataError) -> Self {
+        Self::Error(error)
+    }
+}
+
+fn read(path: &Path, text: &Text, options: &OpenOptions) -> std::result::Result<Features, Stop> {
+    let layout = Layout::find(path, text, options)?;
     let mut table = Table {
         path,
         sink: Sink::new(path, layout.roles.features.len(), options.memory),
@@ -34,25 +62,34 @@ pub(crate) fn open(path: &Path, file: &File, options: &OpenOptions) -> Result<Fe
         layout: &layout,
     };
     let (mut at, mut unreleased) = (layout.start, 0);
-    while at < map.len() {
+    while at < text.len() {
         let mut pieces = Vec::new();
         for _ in 0..2 * rayon::current_num_threads() {
-            if at < map.len() {
-                let end = at + cut(&map[at..], PIECE).ok_or_else(|| too_long(path, at))?;
-                pieces.push(&map[at..end]);
+            if at < text.len() {
+                let end = at + cut(&text[at..], PIECE).ok_or_else(|| too_long(path, at))?;
+                pieces.push(&text[at..end]);
                 unreleased += end - at;
                 at = end;
             }
         }
         table.add(&pieces)?;
         if unreleased > RESIDENT {
-            mapped::release(&map);
+            text.release();
             unreleased = 0;
         }
     }
-    let ids = layout.roles.id.map(|_| std::mem::take(&mut table.ids));
-    let notes = layout.roles.notes.clone();
-    Ok(table.sink.finish()?.with_ids(ids).with_feature_names(layout.feature_names()).with_notes(notes))
+    let ids = layout.roles.id.map(|id| Ids {
+        values: std::mem::take(&mut table.ids),
+        column: layout.columns[id].name.clone(),
+        certain: options.id_column.is_some() || is_certain(&layout.columns[id].name),
+    });
+    let notes = [layout.roles.notes.clone(), text.notes.clone()].concat();
+    Ok(table
+        .sink
+        .finish()?
+        .with_ids(ids)
+        .with_columns(layout.roles.columns.clone(), layout.header)
+        .with_notes(notes))
 }
 
 /// Where to end a piece of about `target` bytes: after a line end that is not inside quotes.
@@ -88,11 +125,11 @@ struct Table<'a> {
 }
 
 impl Table<'_> {
-    fn add(&mut self, pieces: &[&[u8]]) -> Result<()> {
+    fn add(&mut self, pieces: &[&[u8]]) -> std::result::Result<(), Stop> {
         let parsed: Vec<Parsed> = pieces.par_iter().map(|piece| parse::piece(piece, self.layout)).collect();
         for part in parsed {
             if let Some(fault) = part.fault {
-                return Err(self.error(part.lines, fault));
+                return Err(self.stop(part.lines, fault));
             }
             self.lines += part.lines;
             self.ids.extend(part.ids);
@@ -101,9 +138,9 @@ impl Table<'_> {
         Ok(())
     }
 
-    fn error(&self, lines: u64, fault: Fault) -> DataError {
+    fn stop(&self, lines: u64, fault: Fault) -> Stop {
         let (path, line) = (self.path.to_owned(), self.lines + lines + 1);
-        match fault {
+        Stop::Error(match fault {
             Fault::Ragged { found } => {
                 DataError::Ragged { path, line, found, expected: self.layout.columns.len() }
             }
@@ -112,9 +149,7 @@ impl Table<'_> {
                 let column = format!("{}{}", column + 1, name.unwrap_or_default());
                 DataError::NotNumeric { path, line, column, cell }
             }
-            Fault::NotText => {
-                DataError::corrupt(&path, "text table", format!("line {line} is not UTF-8 text"))
-            }
-        }
+            Fault::NotText => return Stop::NotText,
+        })
     }
 }

@@ -2,6 +2,7 @@
 
 use super::layout::{Layout, Use};
 use super::number::number;
+use crate::table;
 
 /// The rows of a piece, up to the first fault.
 #[derive(Debug, Default)]
@@ -30,7 +31,8 @@ pub(super) fn piece(bytes: &[u8], layout: &Layout) -> Parsed {
         return parsed;
     }
     let quotes = bytes.contains(&b'"');
-    let outcome = if quotes { quoted(bytes, layout, &mut parsed) } else { plain(bytes, layout, &mut parsed) };
+    let outcome =
+        if quotes { quoted(bytes, layout, &mut parsed) } else { unquoted(bytes, layout, &mut parsed) };
     parsed.fault = outcome.err();
     parsed
 }
@@ -40,7 +42,7 @@ fn count_lines(bytes: &[u8]) -> u64 {
 }
 
 /// Lines without quotes: split at the delimiter, nothing copied.
-fn plain(bytes: &[u8], layout: &Layout, parsed: &mut Parsed) -> Result<(), Fault> {
+fn unquoted(bytes: &[u8], layout: &Layout, parsed: &mut Parsed) -> Result<(), Fault> {
     for line in bytes.strip_suffix(b"\n").unwrap_or(bytes).split(|&b| b == b'\n') {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if !line.is_empty() {
@@ -69,12 +71,12 @@ fn quoted(bytes: &[u8], layout: &Layout, parsed: &mut Parsed) -> Result<(), Faul
 }
 
 fn row<'a>(cells: impl Iterator<Item = &'a [u8]>, layout: &Layout, parsed: &mut Parsed) -> Result<(), Fault> {
-    let mut found = 0;
-    let mut bad = None;
+    let (mut found, mut bad) = (0, None);
+    let first = parsed.values.len();
     for (column, cell) in cells.enumerate() {
         found = column + 1;
         match layout.uses.get(column) {
-            Some(Use::Feature) => match value(cell, layout.decimal_comma) {
+            Some(used @ (Use::Number | Use::Boolean)) => match value(cell, *used, layout.decimal_comma) {
                 Some(value) => parsed.values.push(value),
                 None => bad = bad.or(Some(Fault::NotNumeric { column, cell: text(cell) })),
             },
@@ -86,11 +88,28 @@ fn row<'a>(cells: impl Iterator<Item = &'a [u8]>, layout: &Layout, parsed: &mut 
     if found != layout.uses.len() {
         return Err(Fault::Ragged { found });
     }
-    bad.map_or(Ok(()), Err)
+    if let Some(bad) = bad {
+        return Err(bad);
+    }
+    if let Some(places) = &layout.places {
+        let in_file = parsed.values[first..].to_vec();
+        in_file.iter().zip(places).for_each(|(value, place)| parsed.values[first + place] = *value);
+    }
+    Ok(())
+}
+
+/// The value of a cell; one that is missing is not a number.
+fn value(cell: &[u8], used: Use, decimal_comma: bool) -> Option<f32> {
+    let value = match used {
+        Use::Number => plain(cell, decimal_comma),
+        _ => std::str::from_utf8(cell).ok().and_then(table::boolean).map(|truth| f32::from(u8::from(truth))),
+    };
+    let missing = || std::str::from_utf8(cell).is_ok_and(table::is_missing);
+    value.or_else(|| missing().then_some(f32::NAN))
 }
 
 /// The number in a cell. With decimal commas a point separates thousands, if it means anything: such a cell is no number.
-fn value(cell: &[u8], decimal_comma: bool) -> Option<f32> {
+fn plain(cell: &[u8], decimal_comma: bool) -> Option<f32> {
     if !decimal_comma {
         return number(cell);
     }

@@ -1,6 +1,9 @@
 //! Models on disk: a safetensors file that holds the model and everything needed to fit it again.
 
+mod names;
 mod outliers;
+
+pub use names::Names;
 
 use crate::error::{DataError, Result};
 use crate::safetensors_io::{Tensor, TensorFile, Values};
@@ -33,6 +36,10 @@ pub struct ModelFile {
     pub model: Model,
     /// Options of the fit, seed and preparation included.
     pub params: Params,
+    /// The names of its columns and clusters.
+    pub names: Names,
+    /// The median of each feature, if missing values are filled with them.
+    pub medians: Option<Vec<f32>>,
     /// Version of the program that wrote the file.
     pub version: String,
 }
@@ -71,7 +78,8 @@ impl LiftRecord {
 impl ModelFile {
     /// A model and its options, stamped with this version of Partita.
     pub fn new(model: Model, params: Params) -> Self {
-        Self { model, params, version: env!("CARGO_PKG_VERSION").to_owned() }
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        Self { model, params, names: Names::default(), medians: None, version }
     }
 
     /// Write to `path`, whole or not at all. The same model gives the same bytes.
@@ -89,6 +97,9 @@ impl ModelFile {
         tensor("prior", vec![k], model.prior());
         for (i, view) in centred(model.views()) {
             tensor(&format!("centre.{i}"), vec![view.width], &view.centre);
+        }
+        if let Some(medians) = &self.medians {
+            tensor("medians", vec![medians.len()], medians);
         }
         let lift = model.lift().map(|lift| write_lift(lift, &mut tensor));
         let outliers = model.outliers().map(|found| outliers::write(found, &mut tensor));
@@ -109,6 +120,9 @@ impl ModelFile {
         text("version", self.version.clone());
         text("views", json(path.as_ref(), &records)?);
         text("params", json(path.as_ref(), &self.params)?);
+        for (key, value) in self.names.entries().map_err(|e| unwritable(path.as_ref(), &e))? {
+            text(key, value);
+        }
         file.write(path)
     }
 
@@ -116,7 +130,7 @@ impl ModelFile {
     /// their defaults; what only a newer version knows is refused by name.
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let TensorFile { tensors, metadata } = TensorFile::read(path)?;
+        let TensorFile { mut tensors, metadata } = TensorFile::read(path)?;
         let version = metadata.get("version").map(String::as_str);
         let origin = Origin { path, kind: "Partita model", version };
         check_format(metadata.get("format").map(String::as_str), &origin)?;
@@ -133,8 +147,11 @@ impl ModelFile {
             lift: metadata.get("lift").map(|text| lift_record(text, &origin)).transpose()?,
             outliers: metadata.get("outliers").map(|text| outliers::record(text, &origin)).transpose()?,
         };
+        let medians = tensors.remove("medians");
         let model = model(tensors, parts, params.k, &origin)?;
-        Ok(Self { model, params, version })
+        let medians = medians.map(|found| read_medians(found, model.m(), &origin)).transpose()?;
+        let names = Names::read(&metadata, params.k, &origin)?;
+        Ok(Self { model, params, names, medians, version })
     }
 }
 
@@ -321,13 +338,26 @@ fn width(records: &[ViewRecord]) -> usize {
     records.iter().try_fold(0usize, |m, v| m.checked_add(v.width)).unwrap_or(usize::MAX)
 }
 
+/// The medians of `m` features.
+fn read_medians(found: Tensor, m: usize, origin: &Origin<'_>) -> Result<Vec<f32>> {
+    match found.values {
+        Values::F32(values) if values.len() == m && values.iter().all(|v| v.is_finite()) => Ok(values),
+        _ => Err(origin.corrupt(format!("its medians are not {m} numbers"))),
+    }
+}
+
 fn json(path: &Path, value: &impl Serialize) -> Result<String> {
-    serde_json::to_string(value).map_err(|e| DataError::corrupt(path, "Partita model", e.to_string()))
+    serde_json::to_string(value).map_err(|e| unwritable(path, &e))
+}
+
+fn unwritable(path: &Path, error: &serde_json::Error) -> DataError {
+    DataError::corrupt(path, "Partita model", error.to_string())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::schema::Columns;
     use partita::linear::{Input, LiftKind, Loss, Prepare, Prior, fit};
     use partita::outliers::OutlierRule;
     use partita::report::Silent;
@@ -494,6 +524,24 @@ mod tests {
     }
 
     #[test]
+    fn names_and_medians_come_back_and_those_of_another_model_are_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("model.safetensors");
+        let plain = ModelFile::read(golden("model-1.safetensors")).unwrap();
+        let columns = vec![Some(Columns::named(["a", "b"])), None];
+        let names = Names { columns, clusters: vec!["cat".to_owned(), "dog".to_owned()] };
+        let named = ModelFile { names, medians: Some(vec![1.0, 2.0, 3.0, 4.0]), ..plain.clone() };
+        named.write(&path).unwrap();
+        assert_eq!(ModelFile::read(&path).unwrap(), named);
+        assert_eq!([0, 2].map(|k| named.names.cluster(k)), ["cat", "2"]);
+        for (medians, clusters) in [(vec![1.0], 1), (vec![f32::NAN; 4], 1), (vec![0.0; 4], 9)] {
+            let names = Names { clusters: vec!["x".to_owned(); clusters], ..Names::default() };
+            ModelFile { names, medians: Some(medians), ..plain.clone() }.write(&path).unwrap();
+            assert!(matches!(ModelFile::read(&path), Err(DataError::Corrupt { .. })));
+        }
+    }
+
+    #[test]
     fn a_file_that_is_no_model_is_refused_by_name() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("other.safetensors");
@@ -511,7 +559,8 @@ mod tests {
     fn a_model_of_the_first_version_is_read_to_the_bit() {
         let json: Value = serde_json::from_slice(&std::fs::read(golden("model-1.json")).unwrap()).unwrap();
         let numbers = |part: &Value| -> Vec<f32> { serde_json::from_value(part.clone()).unwrap() };
-        let ModelFile { model, params, version } = ModelFile::read(golden("model-1.safetensors")).unwrap();
+        let ModelFile { model, params, names, medians, version } =
+            ModelFile::read(golden("model-1.safetensors")).unwrap();
         let tensors = &json["tensors"];
         assert_eq!(model.weight(), numbers(&tensors["weight"]));
         assert_eq!(model.bias(), numbers(&tensors["bias"]));
@@ -523,6 +572,7 @@ mod tests {
             assert_eq!(view.centre, numbers(&tensors[format!("centre.{i}")]));
         }
         assert_eq!(version, "0.1.0");
+        assert_eq!((names, medians), (Names::default(), None));
         let expected = Params {
             loss: Loss::Renyi(2.0),
             lambda: Some(0.7),

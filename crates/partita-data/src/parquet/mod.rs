@@ -3,15 +3,15 @@
 mod check;
 mod thrift;
 
-use crate::classes::{self, Labels};
+use crate::cells::{self, Cells, Choose};
+use crate::column::Column;
 use crate::columns::{self, Collector};
-use crate::error::{DataError, Result, list};
+use crate::error::{DataError, Result};
 use crate::features::Features;
 use crate::guard::guarded;
 use crate::options::OpenOptions;
-use crate::roles::Kind;
+use crate::roles::Table;
 use crate::{arrays, mapped};
-use arrow_schema::Schema;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use parquet::errors::ParquetError;
@@ -26,8 +26,9 @@ type Builder = ParquetRecordBatchReaderBuilder<File>;
 pub(crate) fn open(path: &Path, file: File, options: &OpenOptions) -> Result<Features> {
     let len = file.metadata().map_err(DataError::io(path, "read"))?.len();
     guarded(path, FORMAT, || {
+        let columns = described(path, &file)?;
         let builder = checked(path, file)?;
-        let mut collector = Collector::new(path, len, builder.schema(), options)?;
+        let mut collector = Collector::new(path, len, columns, options)?;
         for batch in read(path, builder, collector.projection())? {
             collector.add(&batch.map_err(|e| DataError::corrupt(path, FORMAT, e.to_string()))?)?;
         }
@@ -35,36 +36,49 @@ pub(crate) fn open(path: &Path, file: File, options: &OpenOptions) -> Result<Fea
     })
 }
 
-/// Read labels: the column called label, class, cluster, target or y, otherwise the last of numbers or text.
-pub(crate) fn read_labels(path: &Path, file: File) -> Result<Labels> {
-    let len = file.metadata().map_err(DataError::io(path, "read"))?.len();
-    guarded(path, FORMAT, || {
-        let builder = checked(path, file)?;
-        let column = label_column(path, builder.schema())?;
-        let mut cells = Vec::new();
-        for batch in read(path, builder, vec![column])? {
-            let batch = batch.map_err(|e| DataError::corrupt(path, FORMAT, e.to_string()))?;
-            let text = arrays::label_cells(batch.column(0).as_ref());
-            cells.extend(text.ok_or_else(|| DataError::corrupt(path, FORMAT, "the labels cannot be read"))?);
-            if cells.len() as u64 > columns::most_values(len) {
-                return Err(DataError::corrupt(path, FORMAT, "it has more labels than its size justifies"));
-            }
-        }
-        classes::from_cells(path, &cells)
-    })
+/// The columns with their first values, where those may name something.
+fn described(path: &Path, file: &File) -> Result<Vec<Column>> {
+    let again = file.try_clone().map_err(DataError::io(path, "read"))?;
+    let builder = checked(path, again)?;
+    let mut columns = columns::describe(builder.schema());
+    let telling = columns::telling(&columns);
+    if telling.is_empty() {
+        return Ok(columns);
+    }
+    let first = read(path, builder.with_limit(columns::SAMPLE), telling.clone())?.next();
+    // What cannot be read here is reported where the rows are.
+    if let Some(Ok(batch)) = first {
+        columns::sample(&mut columns, &telling, &batch);
+    }
+    Ok(columns)
 }
 
-/// The column called like labels, otherwise the last of numbers or text.
-fn label_column(path: &Path, schema: &Schema) -> Result<usize> {
-    let found = columns::describe(schema);
-    let names: Vec<&str> = found.iter().map(|c| c.name.as_str()).collect();
-    let usable = |i: &usize| matches!(found[*i].kind, Kind::Number | Kind::Text);
-    let named = classes::label_column(&names).filter(usable);
-    named.or_else(|| (0..found.len()).rev().find(usable)).ok_or_else(|| DataError::Choose {
-        path: path.to_owned(),
-        problem: "no column of numbers or text".into(),
-        advice: "give a file with a column of labels",
-        available: list(&names),
+/// The cells of a column as text, with the names of the rows: the column that is asked for, or the one that `choose` takes.
+pub(crate) fn read_cells(path: &Path, file: File, choose: Choose<'_>) -> Result<Cells> {
+    let len = file.metadata().map_err(DataError::io(path, "read"))?.len();
+    guarded(path, FORMAT, || {
+        let columns = described(path, &file)?;
+        let picked = cells::pick(Table { path, columns: &columns, named: true }, choose)?;
+        let builder = checked(path, file)?;
+        let mut wanted: Vec<usize> = picked.id.into_iter().chain([picked.column]).collect();
+        wanted.sort_unstable();
+        let mut found = Cells::new(&columns, &picked, true);
+        for batch in read(path, builder, wanted.clone())? {
+            let batch = batch.map_err(|e| DataError::corrupt(path, FORMAT, e.to_string()))?;
+            let text = |column: usize| {
+                let at = wanted.iter().position(|w| *w == column).unwrap_or_default();
+                arrays::label_cells(batch.column(at).as_ref())
+                    .ok_or_else(|| DataError::corrupt(path, FORMAT, "a column cannot be read as text"))
+            };
+            found.cells.extend(text(picked.column)?);
+            if let (Some(id), Some(ids)) = (picked.id, &mut found.ids) {
+                ids.values.extend(text(id)?);
+            }
+            if found.cells.len() as u64 > columns::most_values(len) {
+                return Err(DataError::corrupt(path, FORMAT, "it has more rows than its size justifies"));
+            }
+        }
+        Ok(found)
     })
 }
 

@@ -1,19 +1,23 @@
 //! Writing labels as a table that any program opens.
 
 use super::AtomicFile;
+use crate::classes::called;
 use crate::error::{DataError, Result};
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Write one line for every row: its id (or its number, from 0), its cluster and, if given, the confidence and the outlier score.
+/// Write one line for every row: its id (or its number, counted from 0), its cluster and, if given, the name of the cluster, the
+/// confidence and the outlier score. `rows` are the numbers of the rows, if some were left out.
 pub fn write_labels_csv(
     path: impl AsRef<Path>,
-    ids: Option<&[String]>,
+    (ids, rows): (Option<&[String]>, Option<&[usize]>),
     clusters: &[i32],
+    names: &[String],
     confidence: Option<&[f32]>,
     outlier_scores: Option<&[f32]>,
 ) -> Result<()> {
     check_length("ids", ids.map(<[_]>::len), clusters.len())?;
+    check_length("the numbers of the rows", rows.map(<[_]>::len), clusters.len())?;
     check_length("confidence", confidence.map(<[_]>::len), clusters.len())?;
     check_length("outlier scores", outlier_scores.map(<[_]>::len), clusters.len())?;
     let columns: Vec<(&str, &[f32])> = [("confidence", confidence), ("outlier_score", outlier_scores)]
@@ -22,15 +26,22 @@ pub fn write_labels_csv(
         .collect();
     let mut file = AtomicFile::create(path)?;
     let mut text = String::from(if ids.is_some() { "id,cluster" } else { "row,cluster" });
+    if !names.is_empty() {
+        text.push_str(",name");
+    }
     columns.iter().for_each(|(name, _)| text.extend([",", name]));
     text.push('\n');
     for (row, cluster) in clusters.iter().enumerate() {
         match ids {
             Some(ids) => text.push_str(&csv_cell(&ids[row])),
-            None => push(&mut text, row),
+            None => push(&mut text, rows.map_or(row, |rows| rows[row])),
         }
         text.push(',');
         push(&mut text, cluster);
+        if !names.is_empty() {
+            text.push(',');
+            text.push_str(&name_cell(names, *cluster));
+        }
         for (_, values) in &columns {
             text.push(',');
             push(&mut text, values[row]);
@@ -43,6 +54,11 @@ pub fn write_labels_csv(
     }
     file.put(text.as_bytes())?;
     file.finish()
+}
+
+/// The name of a cluster as a cell; an outlier has none.
+pub fn name_cell(names: &[String], cluster: i32) -> String {
+    usize::try_from(cluster).map(|cluster| csv_cell(&called(names, cluster))).unwrap_or_default()
 }
 
 fn check_length(what: &'static str, found: Option<usize>, expected: usize) -> Result<()> {

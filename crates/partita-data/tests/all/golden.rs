@@ -140,11 +140,17 @@ fn what_cannot_be_features_is_refused_with_advice() {
     let refused = |name: &str| open(golden(name), &OpenOptions::default()).unwrap_err();
     assert!(refused("vector.npy").to_string().contains("reshape(-1, 1)"));
     assert!(matches!(refused("two.safetensors"), DataError::Choose { .. }));
-    assert!(matches!(refused("null.parquet"), DataError::Null { row: 1, ref column, .. } if column == "b"));
     assert!(matches!(refused("labels.idx.gz"), DataError::Shape { .. }));
     assert!(matches!(refused("missing.npy"), DataError::Io { .. }));
     let unknown = refused("make.py").to_string();
     assert!(unknown.contains(".parquet") && unknown.contains(".py"), "{unknown}");
+}
+
+#[test]
+fn missing_values_of_a_table_are_no_numbers() {
+    let features = load("null.parquet", &OpenOptions::default());
+    let values = features.as_f32_slice().unwrap();
+    assert!(values.iter().filter(|v| v.is_nan()).count() == 1 && values[3].is_nan(), "{values:?}");
 }
 
 #[test]

@@ -30,8 +30,11 @@ fn odd_cells_are_named_by_line_and_column() {
     let error = fault("# note\na,b\n1,2\n3,four\n5,6\n");
     assert!(matches!(error, DataError::NotNumeric { line: 4, ref cell, .. } if cell == "four"), "{error}");
     assert!(error.to_string().contains("column 2 ('b')"), "{error}");
-    let error = fault("1,2\n3,\n");
-    assert!(error.to_string().contains("line 2, column 2") && error.to_string().contains("empty"), "{error}");
+    let error = fault("1,oops\n3,4\n");
+    assert!(
+        error.to_string().contains("line 1, column 2") && error.to_string().contains("header"),
+        "{error}"
+    );
     let error = fault("1.5;2\n\"3,5\";4\n");
     assert!(matches!(error, DataError::NotNumeric { line: 2, .. }), "{error}");
 }
@@ -88,10 +91,45 @@ fn options_overrule_what_is_found() {
 }
 
 #[test]
+fn cells_without_a_value_are_missing_and_odd_ones_are_not() {
+    let text = "a,b\n1,2\n,NA\nnull,?\nnan,-\n3,4\n";
+    let features = table(text, &OpenOptions::default()).unwrap();
+    let missing = features.as_f32_slice().unwrap().iter().map(|v| v.is_nan());
+    assert_eq!(missing.collect::<Vec<_>>(), [false, false, true, true, true, true, true, true, false, false]);
+    assert!(matches!(fault("a,b\n1,2\n3,4\n5,none of them\n"), DataError::NotNumeric { line: 4, .. }));
+}
+
+#[test]
+fn columns_come_in_the_order_of_a_model_across_pieces() {
+    let mut text = String::from("a,id,b,c\n");
+    for i in 0..200_000 {
+        writeln!(text, "{i}.5,r{i},{},-{i}", i * 2).unwrap();
+    }
+    let like = Some(partita_data::Columns::named(["c", "a", "b"]));
+    let features = table(&text, &OpenOptions { like, ..Default::default() }).unwrap();
+    let last = 199_999.0;
+    assert_eq!(features.as_f32_slice().unwrap()[3 * 199_999..], [-last, last + 0.5, 2.0 * last]);
+    assert_eq!(features.ids().unwrap()[7], "r7");
+}
+
+#[test]
+fn letters_of_windows_beyond_the_first_lines_are_read() {
+    let mut text = "id,a\n".to_owned() + &(0..20_000).map(|i| format!("r{i},{i}.5\n")).collect::<String>();
+    text.push_str("M?nchen,7.5\n");
+    let bytes: Vec<u8> = text.bytes().map(|b| if b == b'?' { 0xfc } else { b }).collect();
+    let features = table(&bytes, &OpenOptions::default()).unwrap();
+    assert_eq!((features.n(), features.ids().unwrap()[20_000].as_str()), (20_001, "München"));
+    assert!(features.notes().iter().any(|note| note.contains("Windows-1252")), "{:?}", features.notes());
+    // What has to be converted may be larger than the memory for it.
+    let small = OpenOptions { memory: 1 << 12, ..Default::default() };
+    assert_eq!(table(&bytes, &small).unwrap().ids().unwrap()[20_000], "München");
+}
+
+#[test]
 fn a_table_without_rows_is_empty_and_bytes_are_not_text() {
     assert!(matches!(fault("a,b\n"), DataError::Empty { .. }), "{}", fault("a,b\n"));
     assert!(matches!(fault("\n\n"), DataError::Empty { .. }));
     assert!(matches!(fault("# only a comment"), DataError::Empty { .. }));
-    assert!(matches!(fault(b"1,2\n\xff,4\n"), DataError::Corrupt { .. }));
+    assert!(matches!(fault(b"1,2\n\xff\x00,4\n"), DataError::Corrupt { .. }));
     assert!(matches!(fault(""), DataError::UnknownFormat { .. }));
 }

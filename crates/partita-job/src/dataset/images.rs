@@ -53,11 +53,11 @@ impl Pictures {
         }
     }
 
-    /// The labels of the images in use, out of those of all.
-    pub fn of_used(&self, labels: &[i64]) -> Vec<i64> {
+    /// The values of the images in use, out of those of all.
+    pub fn of_used<T: Copy>(&self, values: &[T]) -> Vec<T> {
         match self {
-            Self::Files { used, .. } => used.iter().map(|&row| labels[row]).collect(),
-            Self::Memory(_) => labels.to_vec(),
+            Self::Files { used, .. } => used.iter().map(|&row| values[row]).collect(),
+            Self::Memory(_) => values.to_vec(),
         }
     }
 

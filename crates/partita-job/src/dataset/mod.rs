@@ -1,9 +1,11 @@
 //! What is clustered: rows as one or several parts that stand side by side, their names, and images where there are any.
 
+mod gaps;
 #[cfg(feature = "deep")]
 mod images;
 mod open;
 
+pub use gaps::MissingNote;
 #[cfg(feature = "deep")]
 pub(crate) use images::Pictures;
 #[cfg(feature = "deep")]
@@ -14,6 +16,8 @@ use crate::error::{JobError, Result};
 use crate::field::Field;
 use partita::rows::Csr;
 use partita::rows::{Rows, SideBySide};
+use partita_data::model_file::Names;
+use partita_data::{Columns, Ids};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -27,8 +31,8 @@ pub struct DataPart<'a> {
     pub rows: SharedRows<'a>,
     /// Widths of the groups of features in it; each is prepared on its own.
     pub widths: Vec<usize>,
-    /// Names of its columns.
-    pub columns: Option<Vec<String>>,
+    /// Its columns, if they have names.
+    pub columns: Option<Columns>,
     /// Where it came from.
     pub origin: Option<PathBuf>,
 }
@@ -53,8 +57,18 @@ impl<'a> DataPart<'a> {
 /// ```
 pub struct Dataset<'a> {
     parts: Vec<DataPart<'a>>,
-    ids: Option<Vec<String>>,
+    ids: Option<Ids>,
     notes: Vec<Note>,
+    /// The columns of each table, which are numbers where it has no names.
+    tables: Vec<Option<Columns>>,
+    /// The rows that are left of so many, if some were left out.
+    kept: Option<(Arc<Vec<usize>>, usize)>,
+    /// The names of those that were left out.
+    dropped_ids: Vec<String>,
+    /// What was done about missing values, if there were any.
+    missing: Option<MissingNote>,
+    /// The median of each feature, if missing values are filled with them.
+    medians: Option<Vec<f32>>,
     #[cfg(feature = "deep")]
     pub(crate) pictures: Option<Pictures>,
 }
@@ -72,13 +86,24 @@ impl<'a> Dataset<'a> {
             let problem = format!("{a} has {n} rows but {b} has {found}; give files of the same rows");
             return Err(JobError::file(Field::Data, problem));
         }
-        Ok(Self {
+        let tables = parts.iter().map(|part| part.columns.clone()).collect();
+        Ok(Self { tables, ..Self::of_parts(parts) })
+    }
+
+    /// Parts, or none for images, with nothing else known.
+    fn of_parts(parts: Vec<DataPart<'a>>) -> Self {
+        Self {
             parts,
             ids: None,
             notes: Vec::new(),
+            tables: Vec::new(),
+            kept: None,
+            dropped_ids: Vec::new(),
+            missing: None,
+            medians: None,
             #[cfg(feature = "deep")]
             pictures: None,
-        })
+        }
     }
 
     /// The same rows with names.
@@ -91,7 +116,7 @@ impl<'a> Dataset<'a> {
             let what = "the names of the rows";
             return Err(partita::Error::Length { what, found, expected }.into());
         }
-        self.ids = Some(ids);
+        self.ids = Some(Ids { values: ids, column: "id".to_owned(), certain: true });
         Ok(self)
     }
 
@@ -128,14 +153,105 @@ impl<'a> Dataset<'a> {
 
     /// Names of the rows, if they have any.
     pub fn ids(&self) -> Option<&[String]> {
-        self.ids.as_deref()
+        self.ids.as_ref().map(|ids| &*ids.values)
+    }
+
+    /// The names of the rows with the column that they are from.
+    pub(crate) fn named_ids(&self) -> Option<&Ids> {
+        self.ids.as_ref()
+    }
+
+    /// The names of the rows that were left out.
+    pub(crate) fn dropped_ids(&self) -> &[String] {
+        &self.dropped_ids
+    }
+
+    /// The row of this name.
+    ///
+    /// # Errors
+    /// If rows have no names, none has this name, or several have it.
+    pub fn row_of(&self, id: &str) -> Result<usize> {
+        let refused = |problem: String| Err(JobError::refused(Field::Data, problem));
+        let Some(ids) = self.ids() else {
+            return refused(
+                "the rows have no names; give the number of the row, or the column of names (`id_column`)"
+                    .into(),
+            );
+        };
+        let mut found = ids.iter().enumerate().filter(|(_, name)| *name == id).map(|(row, _)| row);
+        match (found.next(), found.next()) {
+            (Some(row), None) => Ok(row),
+            (Some(a), Some(b)) => refused(format!(
+                "'{id}' names several rows, {a} and {b} among them; give the number of the row"
+            )),
+            (None, _) => refused(format!(
+                "no row is called '{id}'; the first one is '{}'",
+                ids.first().map_or("", |s| s)
+            )),
+        }
+    }
+
+    /// The numbers of the rows in their files, counted from 0, if some rows were left out.
+    pub fn row_numbers(&self) -> Option<&[usize]> {
+        self.kept.as_ref().map(|(kept, _)| kept.as_slice())
+    }
+
+    /// The place of a row that has this number in its file, counted from 0.
+    ///
+    /// # Errors
+    /// If it was left out.
+    pub fn row_numbered(&self, number: usize) -> Result<usize> {
+        let Some(kept) = self.row_numbers() else { return Ok(number) };
+        kept.binary_search(&number).map_err(|_| {
+            let problem = format!("row {number} is not among the rows in use, because values are missing in it or it does not exist");
+            JobError::refused(Field::Missing, problem)
+        })
+    }
+
+    /// How many rows there are with those that were left out.
+    pub(crate) fn all_rows(&self) -> usize {
+        self.kept.as_ref().map_or(self.n(), |(_, all)| *all)
+    }
+
+    /// The columns of each table, which are numbers from 1 where it has no names; none for arrays.
+    pub fn tables(&self) -> &[Option<Columns>] {
+        &self.tables
+    }
+
+    /// What was done about missing values, if there were any.
+    pub fn missing_note(&self) -> Option<&MissingNote> {
+        self.missing.as_ref()
+    }
+
+    /// The median of each feature, if missing values are filled with them.
+    pub fn medians(&self) -> Option<&[f32]> {
+        self.medians.as_deref()
+    }
+
+    /// Refuse columns other than those of a model, or in another order, where both have names.
+    pub(crate) fn check_names(&self, names: &Names) -> Result<()> {
+        if names.columns.len() != self.parts.len() {
+            return Ok(());
+        }
+        for (at, (part, model)) in self.parts.iter().zip(&names.columns).enumerate() {
+            let (Some(found), Some(model)) = (&part.columns, model) else { continue };
+            model.find(Path::new(&shown(part, at)), &found.names)?;
+            if found.names != model.names {
+                let problem = format!(
+                    "the columns of {} are in another order than those of the model",
+                    shown(part, at)
+                );
+                return Err(JobError::refused(Field::Data, problem));
+            }
+        }
+        Ok(())
     }
 
     /// Name of a feature, or its number in its part.
     pub fn feature(&self, mut index: usize) -> String {
         for part in &self.parts {
             if index < part.rows.m() {
-                let name = part.columns.as_ref().and_then(|names| names.get(index));
+                let name = part.columns.as_ref().and_then(|columns| columns.names.get(index));
                 return name.cloned().unwrap_or_else(|| index.to_string());
             }
             index -= part.rows.m();
@@ -207,7 +323,7 @@ mod tests {
 
     #[test]
     fn parts_stand_side_by_side() {
-        let named = DataPart { columns: Some(vec!["c".into()]), ..part(vec![7.0, 8.0], 1) };
+        let named = DataPart { columns: Some(Columns::named(["c"])), ..part(vec![7.0, 8.0], 1) };
         let dataset = Dataset::new(vec![part(vec![1.0, 2.0, 3.0, 4.0], 2), named]).unwrap();
         assert_eq!((dataset.n(), dataset.widths()), (2, vec![2, 1]));
         let mut out = [0.0; 6];

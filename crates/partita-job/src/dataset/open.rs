@@ -5,14 +5,17 @@ use crate::error::{JobError, Result};
 use crate::field::Field;
 use crate::model::AnyModel;
 use crate::resources::Resources;
-use crate::spec::{DataSpec, FitSpec};
-use partita_data::{OpenOptions, open};
+use crate::spec::{DataSpec, FitSpec, Missing};
+use partita_data::model_file::{ModelFile, Names};
+use partita_data::{Columns, OpenOptions, Source, Why, open, read_label_table, read_weights};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 #[cfg(feature = "deep")]
 use super::Pictures;
+#[cfg(feature = "deep")]
+use partita_data::Ids;
 
 /// Something that a user should know about how the data was read. The front end shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +30,8 @@ pub enum Note {
     },
     /// An image that was left out.
     Skipped(String),
+    /// What was done about missing values.
+    Missing(String),
 }
 
 impl fmt::Display for Note {
@@ -34,6 +39,7 @@ impl fmt::Display for Note {
         match self {
             Self::Read { path, text } => write!(f, "note: {}: {text}", path.display()),
             Self::Skipped(what) => write!(f, "skipped: {what}"),
+            Self::Missing(what) => write!(f, "note: {what}"),
         }
     }
 }
@@ -44,30 +50,17 @@ impl Dataset<'static> {
     /// # Errors
     /// If a file cannot be read, or the files do not hold the same rows.
     pub fn open(spec: &DataSpec, resources: &Resources) -> Result<Self> {
-        let options = OpenOptions {
-            memory: resources.memory,
-            array: spec.array.clone(),
-            columns: spec.columns.clone(),
-            id_column: spec.id_column.clone(),
-            ..OpenOptions::default()
-        };
-        // Text is parsed by all threads of the current pool, so it is read inside the pool with the requested number of threads.
-        let files = resources.on_threads(|| {
-            spec.paths.iter().map(|path| open(path, &options)).collect::<partita_data::Result<Vec<_>>>()
-        })??;
-        let (mut parts, mut named, mut notes) = (Vec::new(), Vec::new(), Vec::new());
-        for (mut file, path) in files.into_iter().zip(&spec.paths) {
-            let note = |text: &String| Note::Read { path: path.clone(), text: text.clone() };
-            notes.extend(file.notes().iter().map(note));
-            named.extend(file.take_ids().map(|ids| (ids, path)));
-            let columns = file.feature_names().map(<[String]>::to_vec);
-            parts.push(DataPart { columns, origin: Some(path.clone()), ..DataPart::new(Arc::new(file)) });
-        }
-        let dataset = Self::new(parts)?;
-        for ((a, a_path), (b, b_path)) in named.iter().zip(named.iter().skip(1)) {
-            same_names(a, a_path, b, b_path)?;
-        }
-        Ok(Self { ids: named.into_iter().next().map(|(ids, _)| ids), notes, ..dataset })
+        Self::open_beside(spec, &[], resources)
+    }
+
+    /// The same where labels or weights are read from files, as they are typed, for these fields. A column of the same file that is
+    /// used so is no feature.
+    ///
+    /// # Errors
+    /// As [`Self::open`], or if such a column cannot be found.
+    pub fn open_beside(spec: &DataSpec, beside: &[(Field, &Path)], resources: &Resources) -> Result<Self> {
+        let missing = spec.missing.unwrap_or_default();
+        opened(spec, beside, None, resources)?.completed(missing, None, resources.memory)
     }
 
     /// Open what a specification names: feature files, or images for a network.
@@ -79,13 +72,49 @@ impl Dataset<'static> {
         if let Some(network) = &spec.network {
             return Self::open_images(&spec.data.paths, network.skip_bad, resources);
         }
-        Self::open(&spec.data, resources)
+        let beside = spec.beside();
+        match &spec.like {
+            // The new rows are seen by the old model too, so that their columns have to be its columns.
+            Some(path) => {
+                let names = ModelFile::read(path)?.names;
+                let missing = spec.data.missing.unwrap_or_default();
+                opened(&spec.data, &beside, Some(&names), resources)?.completed(
+                    missing,
+                    None,
+                    resources.memory,
+                )
+            }
+            None => Self::open_beside(&spec.data, &beside, resources),
+        }
+    }
+
+    /// Open feature files for a model of rows: tables give the columns that it was fitted to, by name, and missing values are filled if
+    /// they were filled for the fit.
+    ///
+    /// # Errors
+    /// As [`Self::open_beside`], or if a table lacks columns of the model.
+    pub fn open_for_model(
+        model: &ModelFile,
+        spec: &DataSpec,
+        beside: &[(Field, &Path)],
+        resources: &Resources,
+    ) -> Result<Self> {
+        let medians = model.medians.as_deref();
+        let usual = if medians.is_some() { Missing::Median } else { Missing::Error };
+        let missing = spec.missing.unwrap_or(usual);
+        if missing == Missing::Median && medians.is_none() {
+            let problem = "the model knows no medians; fit it with `missing` median, or leave such rows out (`missing` drop-rows)";
+            return Err(JobError::refused(Field::Missing, problem));
+        }
+        let dataset = opened(spec, beside, Some(&model.names), resources)?;
+        model.model.check_widths(&dataset.widths())?;
+        dataset.completed(missing, medians, resources.memory)
     }
 
     /// Open what a model takes: feature files, or images for a network. Bad images can be skipped only where there are images.
     ///
     /// # Errors
-    /// As [`Self::open`], or if a field has no meaning for what the model takes.
+    /// As [`Self::open_for_model`], or if a field has no meaning for what the model takes.
     pub fn open_like(
         model: &AnyModel,
         spec: &DataSpec,
@@ -93,10 +122,10 @@ impl Dataset<'static> {
         resources: &Resources,
     ) -> Result<Self> {
         match model {
-            AnyModel::Linear(_) => {
+            AnyModel::Linear(file) => {
                 let why = "for a model of rows; leave it out";
                 JobError::first_idle(&[(Field::SkipBad, skip_bad)], why)?;
-                Self::open(spec, resources)
+                Self::open_for_model(file, spec, &[], resources)
             }
             #[cfg(feature = "deep")]
             AnyModel::Network(_) => {
@@ -117,8 +146,8 @@ impl Dataset<'static> {
             return Err(JobError::Missing { field: Field::Data });
         }
         let (pictures, notes) = resources.on_threads(|| Pictures::open(paths, skip_bad))??;
-        let ids = Some(pictures.names());
-        Ok(Self { parts: Vec::new(), ids, notes, pictures: Some(pictures) })
+        let ids = Some(Ids { values: pictures.names(), column: "file".to_owned(), certain: false });
+        Ok(Self { ids, notes, pictures: Some(pictures), ..Self::of_parts(Vec::new()) })
     }
 
     /// Images that are in memory: the bytes of each, channel after channel and row after row, and how many channels, rows of
@@ -146,7 +175,101 @@ impl Dataset<'static> {
     #[cfg(feature = "deep")]
     pub fn from_pixels(pixels: partita_deep::images::Pixels) -> Self {
         let pictures = Some(Pictures::Memory(pixels));
-        Self { parts: Vec::new(), ids: None, notes: Vec::new(), pictures }
+        Self { pictures, ..Self::of_parts(Vec::new()) }
+    }
+}
+
+/// The files of a specification, for a model with these names if there is one.
+fn opened(
+    spec: &DataSpec,
+    beside: &[(Field, &Path)],
+    names: Option<&Names>,
+    resources: &Resources,
+) -> Result<Dataset<'static>> {
+    let taken: Vec<Taken> = spec.paths.iter().map(|path| taken(path, beside)).collect::<Result<_>>()?;
+    let like = expected(names, spec.paths.len());
+    let options = |(taken, like): (Taken, Option<Columns>)| OpenOptions {
+        memory: resources.memory,
+        array: spec.array.clone(),
+        columns: spec.columns.clone(),
+        exclude: spec.exclude.clone(),
+        taken,
+        id_column: spec.id_column.clone(),
+        header: spec.header,
+        like,
+    };
+    let options: Vec<OpenOptions> = taken.into_iter().zip(like).map(options).collect();
+    // Text is parsed by all threads of the current pool, so it is read inside the pool with the requested number of threads.
+    let files = resources.on_threads(|| {
+        let files = spec.paths.iter().zip(&options).map(|(path, options)| open(path, options));
+        files.collect::<partita_data::Result<Vec<_>>>()
+    })??;
+    let (mut parts, mut tables, mut named, mut notes) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for (mut file, path) in files.into_iter().zip(&spec.paths) {
+        let note = |text: &String| Note::Read { path: path.clone(), text: text.clone() };
+        notes.extend(file.notes().iter().map(note));
+        named.extend(file.take_ids().map(|ids| (ids, path)));
+        tables.push(file.columns().cloned());
+        let columns = file.feature_names().and(file.columns().cloned());
+        parts.push(DataPart { columns, origin: Some(path.clone()), ..DataPart::new(Arc::new(file)) });
+    }
+    check_excluded(spec, &tables)?;
+    let dataset = Dataset::new(parts)?;
+    for ((a, a_path), (b, b_path)) in named.iter().zip(named.iter().skip(1)) {
+        same_names(&a.values, a_path, &b.values, b_path)?;
+    }
+    Ok(Dataset { ids: named.into_iter().next().map(|(ids, _)| ids), notes, tables, ..dataset })
+}
+
+/// Columns of a file that are used for something else.
+type Taken = Vec<(String, Why)>;
+
+/// The columns of a file that are labels or weights.
+fn taken(path: &Path, beside: &[(Field, &Path)]) -> Result<Taken> {
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    let mut taken = Vec::new();
+    for (field, typed) in beside {
+        let source = Source::parse(typed);
+        if real(path).is_none() || real(path) != real(&source.path) {
+            continue;
+        }
+        let (column, why) = match field {
+            Field::Weights => (read_weights(&source)?.column, Why::Weights),
+            Field::Known => (read_label_table(&source, None)?.column, Why::Known),
+            _ => (read_label_table(&source, None)?.column, Why::Truth),
+        };
+        taken.extend(column.map(|column| (column, why)));
+    }
+    Ok(taken)
+}
+
+/// The columns that each of some files should have for a model: those of its own files, or all of them in one.
+fn expected(names: Option<&Names>, files: usize) -> Vec<Option<Columns>> {
+    let columns = names.map(|names| &*names.columns).unwrap_or_default();
+    if columns.len() == files {
+        return columns.to_vec();
+    }
+    let all: Option<Vec<&Columns>> = columns.iter().map(Option::as_ref).collect();
+    match all.filter(|all| files == 1 && !all.is_empty()) {
+        Some(all) => vec![Some(Columns::named(all.iter().flat_map(|columns| columns.names.iter().cloned())))],
+        None => vec![None; files],
+    }
+}
+
+/// Refuse a column to leave out that no table has.
+fn check_excluded(spec: &DataSpec, tables: &[Option<Columns>]) -> Result<()> {
+    let left_out = |name: &String| {
+        let mut out = tables.iter().flatten().flat_map(|table| &table.left_out);
+        name.parse::<usize>().is_ok() || out.any(|out| out.name == *name)
+    };
+    let unknown = spec.exclude.iter().find(|name| !left_out(name));
+    match unknown.filter(|_| tables.iter().any(Option::is_some)) {
+        Some(name) => Err(JobError::Value {
+            field: Field::Exclude,
+            value: name.clone(),
+            problem: "is no column of the data; give its name as the file has it".to_owned(),
+        }),
+        None => Ok(()),
     }
 }
 

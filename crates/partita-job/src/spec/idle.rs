@@ -170,6 +170,9 @@ pub(crate) fn refuse_for_images(data: &DataSpec, resources: &Resources) -> Resul
         (Field::Array, data.array.is_some()),
         (Field::Columns, !data.columns.is_empty()),
         (Field::IdColumn, data.id_column.is_some()),
+        (Field::Exclude, !data.exclude.is_empty()),
+        (Field::Header, data.header.is_some()),
+        (Field::Missing, data.missing.is_some()),
         (Field::Memory, resources.memory != MEMORY),
     ];
     JobError::first_idle(&given, "for images; leave it out")

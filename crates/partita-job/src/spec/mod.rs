@@ -20,6 +20,7 @@ use crate::field::Field;
 use crate::resources::Resources;
 use crate::sizes::SizeSpec;
 use partita::outliers::OutlierRule;
+use partita_data::Source;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -65,7 +66,7 @@ pub struct FitSpec {
     pub sizes: SizeSpec,
     /// Which rows belong to no cluster: `"auto"`, or a share of the rows; without it every row belongs to one.
     pub outliers: Option<OutlierRule>,
-    /// A file of labels that are known for some rows, −1 or empty for the others.
+    /// A file of labels that are known for some rows, −1 or empty for the others; `FILE:COLUMN` is a column of a table, here and below.
     pub known: Option<PathBuf>,
     /// A file with the weight of each row.
     pub weights: Option<PathBuf>,
@@ -113,6 +114,25 @@ pub struct DataSpec {
     pub columns: Vec<String>,
     /// Column of a table that names the rows.
     pub id_column: Option<String>,
+    /// Columns of a table that are no features, by name or number from 1.
+    pub exclude: Vec<String>,
+    /// Whether the first line of a text table names the columns; found from the content if it is not said.
+    pub header: Option<bool>,
+    /// What is done about missing values: `"error"`, which is the usual, `"drop-rows"` or `"median"`; where a model fills them, it goes on to.
+    pub missing: Option<Missing>,
+}
+
+/// What is done about values that are missing or infinite.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Missing {
+    /// They are refused.
+    #[default]
+    Error,
+    /// Rows that have some are left out, of all results too.
+    DropRows,
+    /// They are filled with the median of their column, which the model remembers.
+    Median,
 }
 
 impl DataSpec {
@@ -155,11 +175,17 @@ impl FitSpec {
     }
 
     /// All files that a fit reads, but for the model of `like`, which the new one may replace.
-    pub fn inputs(&self) -> Vec<&Path> {
-        let beside = [&self.truth, &self.known, &self.weights].into_iter().filter_map(Option::as_deref);
-        let start = self.network.as_ref().and_then(|network| network.init_weights.as_deref());
-        let paths = self.data.paths.iter().map(PathBuf::as_path);
-        paths.chain(beside).chain(self.prior.file()).chain(start).collect()
+    pub fn inputs(&self) -> Vec<PathBuf> {
+        let beside = self.beside().into_iter().map(|(_, typed)| Source::parse(typed).path);
+        let start = self.network.as_ref().and_then(|network| network.init_weights.clone());
+        let prior = self.prior.file().map(Path::to_owned);
+        self.data.paths.iter().cloned().chain(beside).chain(prior).chain(start).collect()
+    }
+
+    /// What is read beside the rows, as it is typed, with the field.
+    pub(crate) fn beside(&self) -> Vec<(Field, &Path)> {
+        let all = [(Field::Truth, &self.truth), (Field::Known, &self.known), (Field::Weights, &self.weights)];
+        all.into_iter().filter_map(|(field, typed)| Some((field, typed.as_deref()?))).collect()
     }
 
     /// Refuse what cannot work whatever the data: no number of clusters, fields that would be ignored beside others.
