@@ -18,7 +18,7 @@ pub type Written<'a> = (&'a str, &'a Path);
 pub fn show(record: Record, written: &[Written<'_>], json: bool) -> anyhow::Result<()> {
     let advice = record.advice.as_deref().map(|advice| spelled(advice, &flag));
     let record = Record { advice, ..record };
-    if json { outputs::print_json(&record) } else { Ok(outputs::print(&text(&record, written))?) }
+    if json { outputs::print_json(&record) } else { Ok(outputs::say(&text(&record, written))?) }
 }
 
 /// What came out, line by line.
@@ -28,7 +28,7 @@ pub fn text(record: &Record, written: &[Written<'_>]) -> String {
     if let Some(choice) = &record.choice {
         line("choice", describe_choice(choice));
     }
-    line("sizes", sizes(&record.cluster_sizes));
+    line("sizes", sizes(&record.cluster_sizes, record.ailments.len()));
     if let Some(OutlierNote { count, share, .. }) = record.outliers {
         let rows = if count == 1 { "row belongs" } else { "rows belong" };
         line("outliers", format!("{count} {rows} to no cluster ({:.1} %)", 100.0 * share));
@@ -52,6 +52,12 @@ pub fn text(record: &Record, written: &[Written<'_>]) -> String {
     }
     for (what, path) in written {
         line(what, path.display().to_string());
+    }
+    if written.is_empty() {
+        line(
+            "kept",
+            "nothing; -o MODEL.safetensors keeps the model, --labels-out LABELS.csv the clusters".to_owned(),
+        );
     }
     out
 }
@@ -174,12 +180,12 @@ pub fn truth(scores: Scores) -> String {
     format!("ACC {:.4}  NMI {:.4}  ARI {:.4}", scores.acc, scores.nmi, scores.ari)
 }
 
-/// Cluster sizes on a line; of many clusters, the range and the number in use.
-pub fn sizes(sizes: &[usize]) -> String {
+/// Cluster sizes on a line; of many clusters, the range and the number in use, which those that are `lost` are not.
+pub fn sizes(sizes: &[usize], lost: usize) -> String {
     if sizes.len() <= 20 {
         return sizes.iter().map(usize::to_string).collect::<Vec<_>>().join(" ");
     }
-    let used = sizes.iter().filter(|s| **s > 0).count();
+    let used = sizes.iter().filter(|s| **s > 0).count().min(sizes.len() - lost);
     let (least, most) = (sizes.iter().min().unwrap_or(&0), sizes.iter().max().unwrap_or(&0));
     format!("{least} to {most}; {used} of {} clusters in use", sizes.len())
 }

@@ -35,6 +35,7 @@ mod roles;
 mod safetensors;
 pub mod safetensors_io;
 mod sink;
+mod source;
 mod stream;
 pub mod synth;
 mod table;
@@ -51,5 +52,9 @@ pub use guard::unpanicked;
 pub use labels::read_labels;
 pub use open::open;
 pub use options::OpenOptions;
+pub use source::{STANDARD_INPUT, open_regular};
 pub use vector::read_vector;
-pub use write::{AtomicFile, NpyWriter, csv_cell, write_labels_csv, write_npy_f32_2d, write_npy_i32};
+pub use write::{
+    AtomicFile, CompleteFile, FileLock, NpyWriter, ParquetRows, RowNames, appear_together, csv_cell,
+    labels_csv, leave, locked, names_csv, npy_i32, write_labels_csv, write_npy_f32_2d, write_npy_i32,
+};

@@ -3,7 +3,7 @@
 use crate::error::{DataError, Result};
 use crate::mapped;
 use crate::npy::Header;
-use std::fs::File;
+use crate::source::open_source;
 use std::path::Path;
 
 /// Read numbers from a `.npy` vector, or from text where they are separated by commas, semicolons or space.
@@ -11,7 +11,7 @@ use std::path::Path;
 /// A first line of text without numbers is taken as a header.
 pub fn read_vector(path: impl AsRef<Path>) -> Result<Vec<f64>> {
     let path = path.as_ref();
-    let file = File::open(path).map_err(DataError::io(path, "open"))?;
+    let file = open_source(path)?;
     let len = file.metadata().map_err(DataError::io(path, "open"))?.len();
     if len == 0 {
         return Err(DataError::Empty { path: path.to_owned(), rows: 0, columns: 1 });

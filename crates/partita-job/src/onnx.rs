@@ -6,8 +6,6 @@
 
 use crate::error::Result;
 use partita::linear::Model;
-use partita_data::{AtomicFile, DataError};
-use std::io::Write;
 use std::path::Path;
 
 /// Numbers that the format gives to types.
@@ -74,10 +72,7 @@ pub fn to_onnx(model: &Model) -> partita::Result<Vec<u8>> {
 /// # Errors
 /// As [`to_onnx`], or if the file cannot be written; whatever stood at the path before is then untouched.
 pub fn write_onnx(model: &Model, path: impl AsRef<Path>) -> Result<()> {
-    let (path, content) = (path.as_ref(), to_onnx(model)?);
-    let mut file = AtomicFile::create(path)?;
-    file.write_all(&content).map_err(|source| DataError::Write { path: path.to_owned(), source })?;
-    Ok(file.finish()?)
+    crate::export::write(path.as_ref(), &to_onnx(model)?)
 }
 
 /// Nodes and tensors in the making.

@@ -48,6 +48,7 @@ pub fn run(
         let record = run(&spec.with_k(choice.k), dataset, given, resources, &rest)?;
         return Ok(Record { choice: Some(choice), seconds: began.elapsed().as_secs_f64(), ..record });
     }
+    let _alone = resources.lock_checkpoint()?;
     #[cfg(feature = "deep")]
     if let Some(network) = &spec.network {
         return crate::network::run(spec, network, dataset, given, resources, observer);

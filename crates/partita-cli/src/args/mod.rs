@@ -20,6 +20,9 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Parser)]
 #[command(name = "partita", version, propagate_version = true, max_term_width = 100)]
 pub struct Cli {
+    /// Say nothing but results that were asked for on standard output, and errors
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
     #[command(subcommand)]
     pub command: Command,
 }
@@ -123,12 +126,15 @@ pub struct PredictArgs {
     pub model: PathBuf,
     #[command(flatten)]
     pub read: ReadArgs,
-    /// Write the result to this file: .csv or .npy, for probabilities .npy [default: CSV on standard output]
+    /// Write the result to this file: .csv or .npy, for probabilities .npy; - is standard output [default: CSV on standard output]
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
     /// Output the probabilities of all clusters instead of the cluster of each row
     #[arg(long)]
     pub proba: bool,
+    /// Print one JSON object on standard output: the sizes of the clusters and, without --output, the cluster of each row
+    #[arg(long)]
+    pub json: bool,
     /// Skip images that cannot be decoded, and name them
     #[cfg(feature = "deep")]
     #[arg(long)]
@@ -235,8 +241,9 @@ pub struct EmbedArgs {
     /// Its weights: a PyTorch state dict (.pt, .pth) or .safetensors, with torchvision's names or those of EfficientNet-Lite's PyTorch port
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub weights: PathBuf,
-    /// Write the features to this file; finished rows are kept beside it until it is complete
-    #[arg(long, short, value_name = "FILE.npy", value_hint = ValueHint::FilePath)]
+    /// Write the features to this file: .parquet with the names of the images and their classes (sub-folders), or .npy with those in
+    /// FILE.names.csv; finished rows are kept in FILE.partial until it is complete
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: PathBuf,
     /// Side of an image in pixels: the shorter side is resized to it, and the central square is used
     #[arg(long, default_value_t = 128, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(8..=2048))]
@@ -244,6 +251,9 @@ pub struct EmbedArgs {
     /// Skip images that cannot be decoded, and name them
     #[arg(long)]
     pub skip_bad: bool,
+    /// Print one JSON object on standard output
+    #[arg(long)]
+    pub json: bool,
     /// Device: cpu, wgpu or cuda
     #[arg(long, default_value = "cpu")]
     pub device: partita_deep::device::Processor,

@@ -13,9 +13,10 @@ pub mod predict;
 pub mod reproduce;
 pub mod update;
 
+use crate::console;
 use partita_job::{Dataset, Result};
 
 /// A data set that was opened, after its notes are shown.
 fn opened(dataset: Result<Dataset<'static>>) -> Result<Dataset<'static>> {
-    dataset.inspect(|dataset| dataset.notes().iter().for_each(|note| eprintln!("{note}")))
+    dataset.inspect(|dataset| dataset.notes().iter().for_each(|note| console::note(note)))
 }

@@ -1,6 +1,6 @@
 //! Writing labels as a table that any program opens.
 
-use super::AtomicFile;
+use super::{AtomicFile, CompleteFile};
 use crate::error::{DataError, Result};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -13,6 +13,17 @@ pub fn write_labels_csv(
     confidence: Option<&[f32]>,
     outlier_scores: Option<&[f32]>,
 ) -> Result<()> {
+    labels_csv(path, ids, clusters, confidence, outlier_scores)?.appear()
+}
+
+/// The same file before it has its name.
+pub fn labels_csv(
+    path: impl AsRef<Path>,
+    ids: Option<&[String]>,
+    clusters: &[i32],
+    confidence: Option<&[f32]>,
+    outlier_scores: Option<&[f32]>,
+) -> Result<CompleteFile> {
     check_length("ids", ids.map(<[_]>::len), clusters.len())?;
     check_length("confidence", confidence.map(<[_]>::len), clusters.len())?;
     check_length("outlier scores", outlier_scores.map(<[_]>::len), clusters.len())?;
@@ -42,7 +53,7 @@ pub fn write_labels_csv(
         }
     }
     file.put(text.as_bytes())?;
-    file.finish()
+    file.complete()
 }
 
 fn check_length(what: &'static str, found: Option<usize>, expected: usize) -> Result<()> {

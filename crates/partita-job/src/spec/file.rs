@@ -2,9 +2,8 @@
 
 use super::FitSpec;
 use crate::error::{JobError, Result};
-use partita_data::{AtomicFile, DataError};
-use std::fs;
-use std::io::Write;
+use partita_data::{DataError, open_regular};
+use std::io::Read;
 use std::path::Path;
 
 impl FitSpec {
@@ -29,7 +28,8 @@ impl FitSpec {
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let failed = |source| DataError::Io { path: path.to_owned(), action: "read", source };
-        let text = fs::read_to_string(path).map_err(failed)?;
+        let mut text = String::new();
+        open_regular(path)?.read_to_string(&mut text).map_err(failed)?;
         Self::from_json(&text).map_err(|e| e.during(path.display().to_string()))
     }
 
@@ -38,10 +38,6 @@ impl FitSpec {
     /// # Errors
     /// If the file cannot be written.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
-        let path = path.as_ref();
-        let mut file = AtomicFile::create(path)?;
-        file.write_all(self.to_json().as_bytes())
-            .map_err(|source| DataError::Write { path: path.to_owned(), source })?;
-        Ok(file.finish()?)
+        crate::export::write(path.as_ref(), self.to_json().as_bytes())
     }
 }

@@ -71,14 +71,18 @@ pub(super) fn advice(report: &Report, params: &Params, lambda: f64) -> Option<St
         return None;
     }
     let usual = Params { lambda: None, ..params.clone() }.check(report.n).map_or(lambda, |c| c.lambda);
-    let in_use = report.cluster_sizes.iter().filter(|s| **s > 0).count();
+    // A lost cluster may still have a few rows; it is not in use all the same.
+    let in_use = report.cluster_sizes.iter().filter(|s| **s > 0).count().min(k - lost);
+    let are = if lost == 1 { "is" } else { "are" };
     Some(if lambda < usual {
         format!(
-            "{lost} of {k} clusters are lost because fairness weighs too little to hold them (lambda = {lambda}): \
+            "{lost} of {k} clusters {are} lost because fairness weighs too little to hold them (lambda = {lambda}): \
              without it one cluster for all rows is the most decisive answer; use lambda = {usual}"
         )
+    } else if in_use < 2 {
+        format!("{lost} of {k} clusters {are} lost, and the rows may have no clusters; ask for more restarts")
     } else {
-        format!("{lost} of {k} clusters are lost; ask for at most {in_use} clusters, or for more restarts")
+        format!("{lost} of {k} clusters {are} lost; ask for at most {in_use} clusters, or for more restarts")
     })
 }
 
