@@ -1,6 +1,7 @@
 //! Arguments of the commands that compare methods and choose the number of clusters.
 
 use super::ReadArgs;
+use super::examples::COMPARE;
 use super::values::{LiftArg, PrepareArg, dims, range, restarts};
 use clap::{Args, ValueEnum, ValueHint};
 use partita::compare::Contender;
@@ -13,7 +14,8 @@ use std::path::PathBuf;
 /// The methods of a comparison, one per line.
 fn catalogue() -> String {
     let lines = Contender::all().map(|(name, _, what)| format!("  {name:<18} {what}\n"));
-    format!("Methods:\n{}  renyi:ALPHA and renyi-labels:ALPHA for any other order", lines.collect::<String>())
+    let lines: String = lines.collect();
+    format!("{COMPARE}\n\nMethods:\n{lines}  renyi:ALPHA and renyi-labels:ALPHA for any other order")
 }
 
 #[derive(Debug, Args)]
@@ -57,6 +59,7 @@ pub struct CompareArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = super::examples::CHOOSE)]
 pub struct ChooseArgs {
     #[command(flatten)]
     pub read: ReadArgs,

@@ -1,6 +1,7 @@
 //! The arguments of every command: syntax only. Each command turns its arguments into objects.
 
 mod choices;
+mod examples;
 mod fit;
 #[cfg(feature = "deep")]
 mod network;
@@ -53,6 +54,7 @@ pub enum Command {
     #[cfg(feature = "deep")]
     Embed(EmbedArgs),
     /// Print a completion script for a shell
+    #[command(after_help = examples::COMPLETIONS)]
     Completions {
         /// The shell
         shell: Shell,
@@ -120,6 +122,7 @@ impl ReadOptions {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = examples::PREDICT)]
 pub struct PredictArgs {
     /// A model written by `partita fit`
     #[arg(value_hint = ValueHint::FilePath)]
@@ -154,6 +157,7 @@ impl PredictArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = examples::UPDATE)]
 pub struct UpdateArgs {
     /// A model written by `partita fit`
     #[arg(value_hint = ValueHint::FilePath)]
@@ -178,6 +182,7 @@ pub struct UpdateArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = examples::EVALUATE)]
 pub struct EvaluateArgs {
     /// True labels
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -191,6 +196,7 @@ pub struct EvaluateArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = examples::EXPORT)]
 pub struct ExportArgs {
     /// A model of rows written by `partita fit`
     #[arg(value_hint = ValueHint::FilePath)]
@@ -201,6 +207,7 @@ pub struct ExportArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = examples::EXPLAIN)]
 pub struct ExplainArgs {
     /// A model written by `partita fit`
     #[arg(value_hint = ValueHint::FilePath)]
@@ -219,6 +226,7 @@ pub struct ExplainArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = examples::DEMO)]
 pub struct DemoArgs {
     /// Where to draw the result
     #[arg(long, short, default_value = "partita-demo.png", value_hint = ValueHint::FilePath)]
@@ -231,6 +239,7 @@ pub struct DemoArgs {
 /// Options of `partita embed`.
 #[cfg(feature = "deep")]
 #[derive(Debug, Args)]
+#[command(after_help = examples::EMBED)]
 pub struct EmbedArgs {
     /// Folders of pictures, or files of MNIST (idx), CIFAR-10, CIFAR-100 or STL-10 (.bin)
     #[arg(required = true, value_name = "IMAGES", value_hint = ValueHint::AnyPath)]
@@ -264,6 +273,7 @@ pub struct EmbedArgs {
 
 /// Options of `partita reproduce`.
 #[derive(Debug, Args)]
+#[command(after_help = examples::REPRODUCE)]
 pub struct ReproduceArgs {
     /// all, names (teaser minima gammas renyi supervised simplex margins multiclass divergences paths noise updates
     /// solvers orders features), or .toml files like those in crates/partita-study/reproduce/
