@@ -107,19 +107,19 @@ fn table(choice: &Choice) -> Table {
     }
 }
 
-/// Numbers for a program: one row for each split of each candidate.
+/// Numbers for a program: one row for each split of each candidate, with the losses of its two models.
 fn figures(choice: &Choice) -> Table {
     let number = |v: Option<f64>| v.map_or_else(String::new, |v| v.to_string());
     let rows = choice.candidates.iter().enumerate().flat_map(|(at, c)| {
-        let splits = c.stability.len().max(c.loss.len()).max(c.prediction.len());
-        (0..splits).map(move |split| {
+        (0..c.stability.len()).map(move |split| {
             vec![
                 c.k.to_string(),
                 number(c.lambda),
                 number(c.gamma),
                 split.to_string(),
                 number(c.stability.get(split).copied()),
-                number(c.loss.get(split).copied()),
+                number(c.loss.get(2 * split).copied()),
+                number(c.loss.get(2 * split + 1).copied()),
                 number(c.prediction.get(split).copied()),
                 u8::from(c.plausible).to_string(),
                 u8::from(at == choice.place).to_string(),
@@ -134,7 +134,8 @@ fn figures(choice: &Choice) -> Table {
             "gamma",
             "split",
             "stability",
-            "loss",
+            "loss_1",
+            "loss_2",
             "prediction",
             "plausible",
             "recommended",

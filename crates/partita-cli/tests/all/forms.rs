@@ -23,8 +23,11 @@ fn results_are_written_as_their_names_say() {
     lab.succeed(&format!("{choose} -o r.csv"));
     let runs = lab.table("r.csv");
     assert_eq!(runs.len(), 9, "a line for each of three splits of three numbers");
-    assert!(runs.iter().all(|run| run.len() == 9 && run[4].parse::<f64>().is_ok()), "{runs:?}");
-    let recommended: Vec<&str> = runs.iter().filter(|run| run[8] == "1").map(|run| &*run[0]).collect();
+    assert!(
+        runs.iter().all(|run| run.len() == 10 && run[4..8].iter().all(|cell| cell.parse::<f64>().is_ok())),
+        "{runs:?}"
+    );
+    let recommended: Vec<&str> = runs.iter().filter(|run| run[9] == "1").map(|run| &*run[0]).collect();
     assert_eq!(recommended, ["3"; 3]);
     let compare = "compare x.npy -k 3 --methods kmeans --seeds 2 --restarts 1";
     lab.succeed(&format!("{compare} -o m.csv"));

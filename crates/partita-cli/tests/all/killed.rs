@@ -24,12 +24,13 @@ fn outputs_are_all_old_or_all_new_whenever_a_fit_is_killed() {
     let old = lab.files();
     assert_ne!(old, new);
     for moment in 1..=MOMENTS {
-        let mut run = lab.command(&fit(1)).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut run = lab.command(&fit(1)).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         // Closer together towards the end, where files are written.
         let share = 1.0 - (1.0 - f64::from(moment) / f64::from(MOMENTS)).powi(2);
         std::thread::sleep(whole.mul_f64(share).max(Duration::from_millis(1)));
         run.kill().unwrap();
-        run.wait().unwrap();
+        // The helper that gives several files their names outlives the program by a moment, and holds this pipe.
+        run.wait_with_output().unwrap();
         let found = lab.files();
         assert!(
             found == old || found == new,

@@ -160,7 +160,7 @@ pub(super) fn directory(path: &Path) -> &Path {
 }
 
 /// A temporary file with a name, readable by whoever the user's umask allows.
-pub(super) fn named(directory: &Path) -> io::Result<(File, TempPath)> {
+fn named(directory: &Path) -> io::Result<(File, TempPath)> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".partita-");
     #[cfg(unix)]

@@ -5,6 +5,8 @@ mod labels_csv;
 mod leave;
 mod lock;
 mod named_rows;
+#[cfg(unix)]
+mod names;
 mod npy;
 mod together;
 

@@ -1,11 +1,16 @@
 //! Files that are complete, and get their names together.
 
-use super::atomic::{directory, named};
+use super::atomic::directory;
 use super::leave;
+#[cfg(unix)]
+use super::names::{self, Move};
 use crate::error::{DataError, Result};
-use std::fs::{self, File};
+use std::fs::File;
+#[cfg(unix)]
 use std::io;
-use std::path::{Path, PathBuf};
+#[cfg(unix)]
+use std::path::Path;
+use std::path::PathBuf;
 use tempfile::TempPath;
 
 /// A file that is whole and on disk, but does not have its name yet. Dropping it leaves nothing behind.
@@ -28,7 +33,7 @@ impl CompleteFile {
 }
 
 /// Give several files their names, one straight after the other: all that could fail for a reason of its own, such as a full disk,
-/// was done before the first.
+/// was done before the first. Killing the program in between does not stop it: a moment later all files are old, or all are new.
 ///
 /// ```
 /// use partita_data::{AtomicFile, appear_together};
@@ -51,53 +56,65 @@ impl CompleteFile {
 pub fn appear_together(files: Vec<CompleteFile>) -> Result<()> {
     // A program that is asked to end does so before the first name or after the last.
     let mut unfinished = leave::hold();
-    let failed = |path: PathBuf| move |source| DataError::Write { path, source };
-    let mut ready = Vec::with_capacity(files.len());
-    for file in files {
-        ready.push((beside(&file).map_err(failed(file.path.clone()))?, file));
-    }
-    let mut directories: Vec<PathBuf> = Vec::new();
-    for (beside, CompleteFile { path, target, temporary, file }) in ready {
-        let moved = match temporary.or(beside) {
-            Some(name) => {
-                unfinished.remove(&*name);
-                name.persist(&target).map_err(|e| e.error)
-            }
-            None => link(&file, &target),
-        };
-        moved.map_err(failed(path))?;
-        directories.push(directory(&target).to_owned());
-    }
+    publish(&files)?;
+    let mut directories: Vec<PathBuf> = files.iter().map(|file| directory(&file.target).to_owned()).collect();
     directories.dedup();
     for directory in directories {
         // The names themselves reach the disk with the directory. Not every file system can sync one, and the
         // files are already whole, hence the ignored result.
         let _ = File::open(directory).and_then(|d| d.sync_all());
     }
+    for name in files.iter().filter_map(|file| file.temporary.as_deref()) {
+        unfinished.remove(name);
+    }
     Ok(())
 }
 
-/// A temporary name for a file without one that takes the place of another: a link cannot replace a file, a move can.
-fn beside(file: &CompleteFile) -> io::Result<Option<TempPath>> {
-    if file.temporary.is_some() || fs::symlink_metadata(&file.target).is_err() {
-        return Ok(None);
+#[cfg(unix)]
+fn publish(files: &[CompleteFile]) -> Result<()> {
+    let moves: Vec<Move> = files.iter().map(Move::of).collect::<Result<_>>()?;
+    // Alone, a file is old or new whenever the program is killed. For several a helper makes the moves, which goes on to the last even
+    // then. Where there can be none, or it fails, they are made here, which also finds the reason.
+    if moves.len() > 1 && names::by_helper(&moves) {
+        return Ok(());
     }
-    let (_, name) = named(directory(&file.target))?;
-    fs::remove_file(&name)?;
-    link(&file.file, &name)?;
-    Ok(Some(name))
+    names::give(&moves).map_err(|at| {
+        let (path, source) = (files[at].path.clone(), io::Error::last_os_error());
+        DataError::Write { path, source }
+    })
 }
 
-/// Give a file without a name its first one.
-#[cfg(target_os = "linux")]
-fn link(file: &File, name: &Path) -> io::Result<()> {
-    use rustix::fs::{AtFlags, CWD, linkat};
-    use std::os::fd::AsRawFd;
-    let handle = format!("/proc/self/fd/{}", file.as_raw_fd());
-    Ok(linkat(CWD, &handle, CWD, name, AtFlags::SYMLINK_FOLLOW)?)
+#[cfg(not(unix))]
+fn publish(files: &[CompleteFile]) -> Result<()> {
+    for CompleteFile { path, target, temporary, .. } in files {
+        if let Some(name) = temporary {
+            std::fs::rename(name, target)
+                .map_err(|source| DataError::Write { path: path.clone(), source })?;
+        }
+    }
+    Ok(())
 }
 
-#[cfg(not(target_os = "linux"))]
-fn link(_file: &File, _name: &Path) -> io::Result<()> {
-    unreachable!("a file without a name is made on Linux only")
+#[cfg(unix)]
+impl Move {
+    fn of(file: &CompleteFile) -> Result<Self> {
+        use std::os::fd::AsRawFd;
+        use std::sync::atomic::{AtomicU64, Ordering};
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let (process, number) = (std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let beside = || directory(&file.target).join(format!(".partita-{process}-{number}"));
+        let name = file.temporary.as_ref().map_or_else(beside, |name| name.to_path_buf());
+        let handle = format!("/proc/self/fd/{}", file.file.as_raw_fd());
+        let handle = file.temporary.is_none().then(|| text(Path::new(&handle))).transpose()?;
+        let free = std::fs::symlink_metadata(&file.target).is_err();
+        Ok(Self { handle, name: text(&name)?, target: text(&file.target)?, free })
+    }
+}
+
+/// A path as the system takes it.
+#[cfg(unix)]
+fn text(path: &Path) -> Result<std::ffi::CString> {
+    use std::os::unix::ffi::OsStrExt;
+    std::ffi::CString::new(path.as_os_str().as_bytes())
+        .map_err(|e| DataError::Write { path: path.to_owned(), source: e.into() })
 }
