@@ -42,7 +42,8 @@ fn specs(names: &[String]) -> Result<Vec<(String, Spec)>> {
         } else if name.ends_with(".toml") {
             let mut text = String::new();
             let cannot = || format!("cannot read {name}");
-            open_regular(Path::new(name))?.read_to_string(&mut text).with_context(cannot)?;
+            let mut file = open_regular(Path::new(name)).with_context(cannot)?;
+            file.read_to_string(&mut text).with_context(cannot)?;
             let stem = Path::new(name).file_stem().and_then(|s| s.to_str()).unwrap_or("study").to_owned();
             found.push((stem, Spec::parse(name, &text)?));
         } else {
