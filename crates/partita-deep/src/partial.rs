@@ -126,7 +126,11 @@ mod tests {
         assert_eq!(kept.rows(), 2);
         kept.push(&[5.0, 6.0]).unwrap();
         let mut values = Vec::new();
-        kept.each(|row| Ok::<(), DeepError>(values.extend_from_slice(row))).unwrap();
+        kept.each(|row| -> Result<()> {
+            values.extend_from_slice(row);
+            Ok(())
+        })
+        .unwrap();
         assert_eq!(values, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
         kept.remove();
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "nothing is left");

@@ -18,5 +18,5 @@ use partita_job::{Dataset, Result};
 
 /// A data set that was opened, after its notes are shown.
 fn opened(dataset: Result<Dataset<'static>>) -> Result<Dataset<'static>> {
-    dataset.inspect(|dataset| dataset.notes().iter().for_each(|note| console::note(note)))
+    dataset.inspect(|dataset| dataset.notes().iter().for_each(console::note))
 }

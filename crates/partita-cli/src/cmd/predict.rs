@@ -33,9 +33,10 @@ pub fn run(args: &PredictArgs) -> Result<()> {
             let seen = |block: Block<'_>| tally.count(block);
             write_predictions(&model, &dataset, &sizes, (labels, proba), &terminal, seen)
         }
-        None if args.json => {
-            predict_each(&model, &dataset, &sizes, &terminal, |block| Ok(tally.count(block)))
-        }
+        None if args.json => predict_each(&model, &dataset, &sizes, &terminal, |block| {
+            tally.count(block);
+            Ok(())
+        }),
         None => {
             let mut text = header(ids.is_some(), args.proba, &model);
             predict_each(&model, &dataset, &sizes, &terminal, |block| {
