@@ -1,7 +1,7 @@
 //! A file that appears under its name only when it is complete.
 
 use super::leave;
-use super::together::CompleteFile;
+use super::together::{CompleteFile, directory};
 use crate::error::{DataError, Result};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
@@ -152,11 +152,6 @@ fn keep_permissions(file: &File, target: &Path) -> io::Result<()> {
 #[cfg(not(unix))]
 fn keep_permissions(_file: &File, _target: &Path) -> io::Result<()> {
     Ok(())
-}
-
-/// The directory of a path; a bare name lies in the current one.
-pub(super) fn directory(path: &Path) -> &Path {
-    path.parent().filter(|d| !d.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// A temporary file with a name, readable by whoever the user's umask allows.

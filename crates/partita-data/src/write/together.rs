@@ -1,6 +1,5 @@
 //! Files that are complete, and get their names together.
 
-use super::atomic::directory;
 use super::leave;
 #[cfg(unix)]
 use super::names::{self, Move};
@@ -8,9 +7,7 @@ use crate::error::{DataError, Result};
 use std::fs::File;
 #[cfg(unix)]
 use std::io;
-#[cfg(unix)]
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tempfile::TempPath;
 
 /// A file that is whole and on disk, but does not have its name yet. Dropping it leaves nothing behind.
@@ -117,4 +114,9 @@ fn text(path: &Path) -> Result<std::ffi::CString> {
     use std::os::unix::ffi::OsStrExt;
     std::ffi::CString::new(path.as_os_str().as_bytes())
         .map_err(|e| DataError::Write { path: path.to_owned(), source: e.into() })
+}
+
+/// The directory of a path; a bare name lies in the current one.
+pub(super) fn directory(path: &Path) -> &Path {
+    path.parent().filter(|d| !d.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

@@ -2,8 +2,8 @@
 
 use super::FitSpec;
 use crate::error::{JobError, Result};
-use partita_data::{DataError, open_regular};
-use std::io::Read;
+use partita_data::{AtomicFile, DataError, open_regular};
+use std::io::{Read, Write};
 use std::path::Path;
 
 impl FitSpec {
@@ -38,6 +38,10 @@ impl FitSpec {
     /// # Errors
     /// If the file cannot be written.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
-        crate::export::write(path.as_ref(), self.to_json().as_bytes())
+        let path = path.as_ref();
+        let mut file = AtomicFile::create(path)?;
+        file.write_all(self.to_json().as_bytes())
+            .map_err(|source| DataError::Write { path: path.to_owned(), source })?;
+        Ok(file.finish()?)
     }
 }
