@@ -28,7 +28,8 @@ pub fn code(error: &anyhow::Error) -> u8 {
     if error.is::<Missed>() {
         return MISSED;
     }
-    let not_written = |e| matches!(innermost(e).downcast_ref(), Some(DataError::Write { .. }));
+    let not_written =
+        |e| matches!(innermost(e).downcast_ref(), Some(DataError::Write { .. } | DataError::InUse { .. }));
     if error.chain().any(not_written) { NOT_WRITTEN } else { BAD_INPUT }
 }
 

@@ -2,8 +2,10 @@
 
 mod args;
 mod cmd;
+mod console;
 mod failure;
 mod fit_spec;
+mod interrupt;
 mod outputs;
 mod picture;
 mod progress;
@@ -38,6 +40,10 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: Cli) -> anyhow::Result<()> {
+    interrupt::watch()?;
+    if cli.quiet {
+        console::be_quiet();
+    }
     match cli.command {
         Command::Fit(args) => cmd::fit::run(&args),
         Command::Update(args) => cmd::update::run(&args),

@@ -19,7 +19,7 @@ pub type Written<'a> = (&'a str, &'a Path);
 pub fn show(record: Record, written: &[Written<'_>], json: bool) -> anyhow::Result<()> {
     let advice = record.advice.as_deref().map(|advice| spelled(advice, &flag));
     let record = Record { advice, ..record };
-    if json { outputs::print_json(&record) } else { Ok(outputs::print(&text(&record, written))?) }
+    if json { outputs::print_json(&record) } else { Ok(outputs::say(&text(&record, written))?) }
 }
 
 /// What came out, line by line.
@@ -62,6 +62,12 @@ pub fn text(record: &Record, written: &[Written<'_>]) -> String {
     }
     for (what, path) in written {
         line(what, path.display().to_string());
+    }
+    if written.is_empty() {
+        line(
+            "kept",
+            "nothing; -o MODEL.safetensors keeps the model, --labels-out LABELS.csv the clusters".to_owned(),
+        );
     }
     out
 }
@@ -184,12 +190,12 @@ pub fn truth(scores: Scores) -> String {
     format!("ACC {:.4}  NMI {:.4}  ARI {:.4}", scores.acc, scores.nmi, scores.ari)
 }
 
-/// Cluster sizes on a line; of many clusters, the range and the number in use.
-pub fn sizes(sizes: &[usize]) -> String {
+/// Cluster sizes on a line; of many clusters, the range and the number in use, which those that are `lost` are not.
+pub fn sizes(sizes: &[usize], lost: usize) -> String {
     if sizes.len() <= 20 {
         return sizes.iter().map(usize::to_string).collect::<Vec<_>>().join(" ");
     }
-    let used = sizes.iter().filter(|s| **s > 0).count();
+    let used = sizes.iter().filter(|s| **s > 0).count().min(sizes.len() - lost);
     let (least, most) = (sizes.iter().min().unwrap_or(&0), sizes.iter().max().unwrap_or(&0));
     format!("{least} to {most}; {used} of {} clusters in use", sizes.len())
 }
@@ -198,7 +204,7 @@ pub fn sizes(sizes: &[usize]) -> String {
 fn named_sizes(record: &Record) -> String {
     let named = record.cluster_names.is_some() && record.cluster_sizes.len() <= 20;
     if !named {
-        return sizes(&record.cluster_sizes);
+        return sizes(&record.cluster_sizes, record.ailments.len());
     }
     let each = record.cluster_sizes.iter().enumerate();
     each.map(|(cluster, size)| format!("{} {size}", record.cluster(cluster))).collect::<Vec<_>>().join(", ")

@@ -29,9 +29,17 @@ pub enum DataError {
         /// The reason given by the operating system.
         source: io::Error,
     },
+    /// A file that another run writes to.
+    #[error(
+        "{} is in use by another run of Partita; wait until it ends, or name another file for this one", path.display()
+    )]
+    InUse {
+        /// The file.
+        path: PathBuf,
+    },
     /// Rows that do not fit in memory could not be put in a temporary file.
     #[error(
-        "cannot keep the decoded rows of {} in a temporary file under {}: {source}; \
+        "cannot keep the rows of {} in a temporary file under {}: {source}; \
          set TMPDIR to a directory with more space, or allow more memory", path.display(), directory.display()
     )]
     Scratch {

@@ -20,6 +20,7 @@ mod column;
 mod columns;
 mod csv;
 mod digits;
+mod disk;
 mod dtype;
 mod error;
 mod features;
@@ -52,6 +53,7 @@ mod write;
 
 pub use classes::{Labels, called};
 pub use digits::{DIGITS_FEATURES, DIGITS_ROWS, digits};
+pub use disk::{STANDARD_INPUT, open_regular};
 pub use error::{DataError, Result, SUPPORTED};
 pub use features::Features;
 pub use fingerprint::Fingerprint;
@@ -64,5 +66,7 @@ pub use schema::{ColumnKind, Columns, LeftOut, Why};
 pub use source::Source;
 pub use vector::{WeightTable, read_vector, read_weights};
 pub use write::{
-    AtomicFile, NpyWriter, csv_cell, name_cell, write_labels_csv, write_npy_f32_2d, write_npy_i32,
+    AtomicFile, CompleteFile, FileLock, NpyWriter, ParquetRows, RowNames, appear_together, csv_cell,
+    labels_csv, leave, locked, name_cell, names_csv, npy_i32, write_labels_csv, write_npy_f32_2d,
+    write_npy_i32,
 };

@@ -18,8 +18,10 @@ type Archive<'a> = ZipArchive<Cursor<&'a [u8]>>;
 struct Member {
     index: usize,
     name: String,
-    /// Whether it was the first of several, rather than named or alone.
+    /// Other arrays with rows, if it was the first of several rather than named or alone.
     others: Vec<String>,
+    /// Arrays that cannot be read, with the reason, if no name was given.
+    broken: Vec<String>,
 }
 
 /// Open one array of an archive.
@@ -28,10 +30,11 @@ pub(crate) fn open(path: &Path, file: &File, options: &OpenOptions) -> Result<Fe
     let mut archive: Archive = ZipArchive::new(Cursor::new(&map[..]))
         .map_err(|e| DataError::corrupt(path, FORMAT, e.to_string()))?;
     let member = choose(path, &mut archive, options)?;
-    let notes = match member.others.as_slice() {
+    let mut notes = match member.others.as_slice() {
         [] => Vec::new(),
         others => vec![format!("read array '{}'; not {}", member.name, list(others))],
     };
+    notes.extend(member.broken.iter().map(|what| format!("{what}; read array '{}' instead", member.name)));
     let features = match stored(path, &mut archive, &member, map.len())? {
         Some(region) => {
             let what = format!("array '{}'", member.name);
@@ -48,7 +51,9 @@ fn choose(path: &Path, archive: &mut Archive, options: &OpenOptions) -> Result<M
     let names: Vec<String> = archive.file_names_raw().map(name).collect();
     if let Some(wanted) = &options.array {
         return match names.iter().position(|n| n == wanted.trim_end_matches(".npy")) {
-            Some(index) => Ok(Member { index, name: names[index].clone(), others: Vec::new() }),
+            Some(index) => {
+                Ok(Member { index, name: names[index].clone(), others: Vec::new(), broken: Vec::new() })
+            }
             None => Err(DataError::NoSuchName {
                 path: path.to_owned(),
                 kind: "array",
@@ -57,23 +62,40 @@ fn choose(path: &Path, archive: &mut Archive, options: &OpenOptions) -> Result<M
             }),
         };
     }
-    let has_rows = |index: &usize| {
-        let header = archive.by_index(*index).ok().and_then(|mut m| Header::read(path, &mut m).ok());
-        header.is_some_and(|h| (2..=4).contains(&h.shape.len()))
-    };
-    let with_rows: Vec<usize> = (0..names.len()).filter(has_rows).collect();
+    let (mut with_rows, mut broken) = (Vec::new(), Vec::new());
+    for (index, name) in names.iter().enumerate() {
+        match shape(path, archive, index) {
+            Ok(shape) if (2..=4).contains(&shape.len()) => with_rows.push(index),
+            Ok(_) => {}
+            Err(problem) => broken.push(format!("array '{name}' cannot be read ({problem})")),
+        }
+    }
     match with_rows.split_first() {
         Some((&index, others)) => {
             let others = others.iter().map(|&i| names[i].clone()).collect();
-            Ok(Member { index, name: names[index].clone(), others })
+            Ok(Member { index, name: names[index].clone(), others, broken })
         }
         None => Err(DataError::Choose {
             path: path.to_owned(),
-            problem: "no array of two to four dimensions that can be read".into(),
+            problem: match broken.first() {
+                Some(first) => format!("no array of two to four dimensions that can be read; {first}"),
+                None => "no array of two to four dimensions".into(),
+            },
             advice: "save one with rows of features",
             available: list(&names),
         }),
     }
+}
+
+/// The shape of an array, or why it cannot be read.
+fn shape(path: &Path, archive: &mut Archive, index: usize) -> std::result::Result<Vec<u64>, String> {
+    let mut member = archive.by_index(index).map_err(|e| e.to_string())?;
+    let header = Header::read(path, &mut member).map_err(|e| match e {
+        DataError::Corrupt { problem, .. } => problem,
+        DataError::Dtype { dtype, .. } => format!("it holds {dtype}"),
+        other => other.to_string(),
+    })?;
+    Ok(header.shape)
 }
 
 /// The bytes of an array that is stored as it is.

@@ -1,12 +1,13 @@
 //! Opening a file of features: which format it is, and which part of it is wanted.
 
+use crate::disk::{STANDARD_INPUT, open_source};
 use crate::error::{DataError, Result};
 use crate::features::Features;
 use crate::options::OpenOptions;
 use crate::{arrow_ipc, csv, idx, npy, npz, parquet, safetensors};
 use flate2::read::GzDecoder;
 use std::fs::File;
-use std::io::{self, ErrorKind, Read, Seek};
+use std::io::{Read, Seek};
 use std::path::Path;
 
 /// A format, recognised by its first bytes or, where those say nothing, by the file's extension.
@@ -74,6 +75,7 @@ pub(crate) fn identify(path: &Path) -> Result<(File, Format)> {
     if head.is_empty() {
         return Err(unknown("it is empty"));
     }
+    let streamed = path == Path::new(STANDARD_INPUT);
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
     if is_workbook(&head, &extension) {
         return Err(unknown("it is a workbook of a spreadsheet program; save the sheet as CSV there"));
@@ -96,6 +98,7 @@ pub(crate) fn identify(path: &Path) -> Result<(File, Format)> {
     }
     let format = match extension.as_str() {
         text if TEXT.contains(&text) => Format::Text,
+        "" if streamed => Format::Text,
         "safetensors" => Format::Safetensors,
         "arrows" => Format::ArrowStream,
         "" => return Err(unknown("it has no extension and its first bytes are unknown")),
@@ -145,15 +148,9 @@ fn gz_start(file: &File) -> Vec<u8> {
     start
 }
 
-/// Open a file for reading, with its first bytes.
+/// Open a file or standard input for reading, with its first bytes.
 fn open_file(path: &Path) -> Result<(File, Vec<u8>)> {
-    let mut file = File::open(path).map_err(DataError::io(path, "open"))?;
-    let metadata = file.metadata().map_err(DataError::io(path, "open"))?;
-    if !metadata.is_file() {
-        let what = if metadata.is_dir() { "it is a directory" } else { "it is not a regular file" };
-        let source = io::Error::new(ErrorKind::InvalidInput, format!("{what}; give one file on disk"));
-        return Err(DataError::io(path, "open")(source));
-    }
+    let mut file = open_source(path)?;
     let mut head = Vec::new();
     (&mut file).take(64).read_to_end(&mut head).map_err(DataError::io(path, "read"))?;
     file.rewind().map_err(DataError::io(path, "read"))?;

@@ -1,11 +1,12 @@
 //! Named tensors with text beside them, written whole and read with every size checked: the shape of a model file.
 
+use crate::disk::open_regular;
 use crate::dtype::{Dtype, Encoding};
 use crate::error::{DataError, Result};
-use crate::safetensors::{FORMAT, dtype, read_header};
-use crate::{mapped, write::AtomicFile};
+use crate::mapped;
+use crate::safetensors::{dtype, read_header};
+use crate::write::{AtomicFile, CompleteFile};
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::path::Path;
 
 /// Values of a tensor. Types that are not listed are read into the nearest one that holds them.
@@ -92,6 +93,11 @@ impl Values {
 impl TensorFile {
     /// Write everything to `path`, whole or not at all.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
+        self.complete(path)?.appear()
+    }
+
+    /// The same file before it has its name.
+    pub fn complete(&self, path: impl AsRef<Path>) -> Result<CompleteFile> {
         let mut file = AtomicFile::create(path)?;
         let (header, order) = self.header()?;
         file.put(&(header.len() as u64).to_le_bytes())?;
@@ -99,7 +105,7 @@ impl TensorFile {
         for tensor in order {
             file.put(&tensor.values.to_bytes())?;
         }
-        file.finish()
+        file.complete()
     }
 
     /// The header, and the tensors in the order of their bytes: wide types first, so that all are aligned.
@@ -128,10 +134,7 @@ impl TensorFile {
     /// Read everything from `path` into memory.
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let file = File::open(path).map_err(DataError::io(path, "open"))?;
-        if !file.metadata().is_ok_and(|m| m.is_file()) {
-            return Err(DataError::corrupt(path, FORMAT, "it is no regular file"));
-        }
+        let file = open_regular(path)?;
         Self::from_bytes(path, &mapped::map(path, &file)?)
     }
 

@@ -1,6 +1,7 @@
 //! Short vectors of numbers, such as a prior over the clusters.
 
 use crate::cells::{self, Cells, Choose};
+use crate::disk::open_source;
 use crate::error::{DataError, Result};
 use crate::ids::Ids;
 use crate::labels::no_columns;
@@ -8,7 +9,6 @@ use crate::npy::Header;
 use crate::open::{Format, identify};
 use crate::source::Source;
 use crate::{mapped, parquet};
-use std::fs::File;
 use std::path::Path;
 
 /// Names of the column that holds the weights, where a table has several columns.
@@ -19,7 +19,7 @@ const WEIGHT_COLUMNS: [&str; 4] = ["weight", "weights", "sample_weight", "w"];
 /// A first line of text without numbers is taken as a header.
 pub fn read_vector(path: impl AsRef<Path>) -> Result<Vec<f64>> {
     let path = path.as_ref();
-    let file = File::open(path).map_err(DataError::io(path, "open"))?;
+    let file = open_source(path)?;
     let len = file.metadata().map_err(DataError::io(path, "open"))?.len();
     if len == 0 {
         return Err(DataError::Empty { path: path.to_owned(), rows: 0, columns: 1 });

@@ -1,8 +1,8 @@
 //! Rows that are saved during a long run, so that it can be resumed.
 
-use crate::error::Result;
-use partita_data::{DataError, NpyWriter};
-use std::fs::{File, OpenOptions};
+use crate::error::{DeepError, Result};
+use partita_data::{DataError, locked};
+use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -44,8 +44,8 @@ impl<'a> PartialRows<'a> {
         name.push(".partial");
         let path = output.with_file_name(name);
         let io = |source| DataError::Write { path: path.clone(), source };
-        let mut file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(io)?;
+        // Two runs on one output would mix their rows.
+        let mut file = locked(&path)?;
         let mut header = MAGIC.to_vec();
         header.extend(fingerprint.to_le_bytes());
         header.extend((m as u64).to_le_bytes());
@@ -84,23 +84,28 @@ impl<'a> PartialRows<'a> {
         Ok(())
     }
 
-    /// Write all rows to `output`, whole or not at all, and remove the partial file.
-    pub fn finish(mut self, output: &Path) -> Result<()> {
-        let io = |source| DataError::Io { path: self.path.clone(), action: "read", source };
+    /// Pass all rows to `sink`, one after another.
+    pub fn each<E: From<DeepError>>(
+        &mut self,
+        mut sink: impl FnMut(&[f32]) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let io = |source| DeepError::from(DataError::Io { path: self.path.clone(), action: "read", source });
         self.file.seek(SeekFrom::Start(HEADER as u64)).map_err(io)?;
         let mut reader = BufReader::new(&self.file);
-        let mut writer = NpyWriter::create(output, self.m)?;
         let mut bytes = vec![0; record(self.m)];
         for _ in 0..self.rows {
             reader.read_exact(&mut bytes).map_err(io)?;
             let row: Vec<f32> =
                 bytes[IDENTITY..].as_chunks().0.iter().map(|b| f32::from_le_bytes(*b)).collect();
-            writer.push(&row)?;
+            sink(&row)?;
         }
-        writer.finish()?;
-        // The result is written; a leftover file would only take up space.
-        let _ = std::fs::remove_file(&self.path);
         Ok(())
+    }
+
+    /// Remove the file: its rows are elsewhere, or there are none.
+    pub fn remove(self) {
+        // It is still locked here. A leftover file would only take up space.
+        let _ = std::fs::remove_file(&self.path);
     }
 }
 
@@ -120,12 +125,15 @@ mod tests {
         let mut kept = PartialRows::open(&out, 7, 2, &[11, 12, 13]).unwrap();
         assert_eq!(kept.rows(), 2);
         kept.push(&[5.0, 6.0]).unwrap();
-        kept.finish(&out).unwrap();
-        let rows = partita_data::open(&out, &Default::default()).unwrap();
-        let mut values = [0.0; 6];
-        partita::rows::Rows::read(&rows, 0, &mut values).unwrap();
+        let mut values = Vec::new();
+        kept.each(|row| -> Result<()> {
+            values.extend_from_slice(row);
+            Ok(())
+        })
+        .unwrap();
         assert_eq!(values, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
-        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1, "nothing else is left");
+        kept.remove();
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "nothing is left");
     }
 
     #[test]
@@ -135,10 +143,22 @@ mod tests {
         let rows = |print, identities: &[u64]| PartialRows::open(&out, print, 2, identities).unwrap().rows();
         let mut kept = PartialRows::open(&out, 7, 2, &[11, 12, 13]).unwrap();
         kept.push(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap();
+        drop(kept);
         assert_eq!(rows(7, &[11, 12, 13]), 3);
         assert_eq!(rows(7, &[11, 12, 14, 13]), 2, "of the images that are still the same");
         assert_eq!(rows(7, &[12, 11]), 0);
         PartialRows::open(&out, 7, 2, &[11]).unwrap().push(&[1.0, 2.0]).unwrap();
         assert_eq!(rows(8, &[11]), 0);
+    }
+
+    #[test]
+    fn two_runs_do_not_share_their_rows() {
+        let directory = tempfile::tempdir().unwrap();
+        let out = directory.path().join("x.npy");
+        let first = PartialRows::open(&out, 7, 2, &[11]).unwrap();
+        let told = PartialRows::open(&out, 7, 2, &[11]).unwrap_err().to_string();
+        assert!(told.contains("x.npy.partial is in use by another run"), "{told}");
+        drop(first);
+        PartialRows::open(&out, 7, 2, &[11]).unwrap();
     }
 }

@@ -11,7 +11,9 @@ use crate::resources::Resources;
 use crate::sizes::SizeSpec;
 use crate::spec::FitSpec;
 use partita::report::Observer;
-use partita_data::{AtomicFile, DataError, NpyWriter, write_labels_csv, write_npy_i32};
+use partita_data::{
+    AtomicFile, CompleteFile, DataError, NpyWriter, STANDARD_INPUT, appear_together, labels_csv, npy_i32,
+};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -86,7 +88,8 @@ impl Outputs {
         Ok(())
     }
 
-    /// Write what was asked for: labels and probabilities in one pass, then the model and the specification.
+    /// Write what was asked for: labels and probabilities in one pass, then the model and the specification. All files appear together, or
+    /// none does.
     ///
     /// # Errors
     /// If a file cannot be written, or the observer stops the work.
@@ -107,15 +110,18 @@ impl Outputs {
             #[cfg(feature = "deep")]
             (None, AnyModel::Network(_)) => {}
         }
-        tables.finish(dataset, record.cluster_names.as_deref().unwrap_or_default())?;
+        let mut files = tables.complete(dataset, record.cluster_names.as_deref().unwrap_or_default())?;
         if let Some(path) = &self.model {
-            record.model.write(path)?;
+            files.push(record.model.complete(path)?);
         }
         #[cfg(feature = "deep")]
         if let (Some(path), AnyModel::Network(model)) = (&self.backbone, &record.model) {
-            model.write_backbone(path)?;
+            files.push(model.complete_backbone(path)?);
         }
-        self.spec.as_ref().map_or(Ok(()), |path| spec.write(path))
+        if let Some(path) = &self.spec {
+            files.push(complete(path, spec.to_json().as_bytes())?);
+        }
+        Ok(appear_together(files)?)
     }
 }
 
@@ -131,7 +137,7 @@ fn stages(spec: &FitSpec, resources: &Resources) -> Vec<PathBuf> {
     Vec::new()
 }
 
-/// Predict all rows once, and write their labels, their probabilities, or both.
+/// Predict all rows once, and write their labels, their probabilities, or both; `seen` sees them on the way.
 ///
 /// # Errors
 /// As [`predict_each`], or if a file cannot be written.
@@ -141,10 +147,14 @@ pub fn write_predictions(
     sizes: &SizeSpec,
     (labels, proba): (Option<&Path>, Option<&Path>),
     observer: &dyn Observer,
+    mut seen: impl FnMut(Block<'_>),
 ) -> Result<()> {
     let mut tables = Tables::create(labels, proba, model.k())?;
-    predict_each(model, dataset, sizes, observer, |block| tables.push(block))?;
-    tables.finish(dataset, model.cluster_names())
+    predict_each(model, dataset, sizes, observer, |block| {
+        seen(block);
+        tables.push(block)
+    })?;
+    Ok(appear_together(tables.complete(dataset, model.cluster_names())?)?)
 }
 
 /// Labels and probabilities on their way to files.
@@ -177,17 +187,18 @@ impl<'a> Tables<'a> {
         Ok(())
     }
 
-    fn finish(self, dataset: &Dataset<'_>, names: &[String]) -> Result<()> {
-        match self.labels_out {
-            Some(path) if extension(path) == "npy" => write_npy_i32(path, &self.labels)?,
+    fn complete(self, dataset: &Dataset<'_>, names: &[String]) -> Result<Vec<CompleteFile>> {
+        let labels = match self.labels_out {
+            Some(path) if extension(path) == "npy" => Some(npy_i32(path, &self.labels)?),
             Some(path) => {
                 let (confidence, scores) = (Some(&*self.confidence), self.outlier_scores.as_deref());
                 let rows = (dataset.ids(), dataset.row_numbers());
-                write_labels_csv(path, rows, &self.labels, names, confidence, scores)?;
+                Some(labels_csv(path, rows, &self.labels, names, confidence, scores)?)
             }
-            None => {}
-        }
-        Ok(self.proba.map_or(Ok(()), NpyWriter::finish)?)
+            None => None,
+        };
+        let proba = self.proba.map(NpyWriter::complete).transpose()?;
+        Ok(labels.into_iter().chain(proba).collect())
     }
 }
 
@@ -196,6 +207,15 @@ impl<'a> Tables<'a> {
 /// # Errors
 /// The first such file.
 pub fn check_files(given: &[&Path], inputs: &[&Path]) -> Result<()> {
+    let stream = Path::new(STANDARD_INPUT);
+    if inputs.iter().filter(|path| **path == stream).count() > 1 {
+        let problem = "standard input (-) is named for two inputs; name a file for one of them";
+        return Err(JobError::file(None, problem.to_owned()));
+    }
+    if given.contains(&stream) {
+        let problem = "- names standard output, and this goes into a file only; name the file";
+        return Err(JobError::file(None, problem.to_owned()));
+    }
     given.iter().try_for_each(|path| writable(path))?;
     let places: Vec<PathBuf> = given.iter().map(|path| place(path)).collect();
     if let Some(at) = (0..places.len()).find(|&i| places[..i].contains(&places[i])) {
@@ -259,7 +279,15 @@ fn extension(path: &Path) -> String {
 /// # Errors
 /// If it cannot be written.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    Ok(complete(path, bytes)?.appear()?)
+}
+
+/// A whole file that does not have its name yet; [`partita_data::appear_together`] gives it.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn complete(path: &Path, bytes: &[u8]) -> Result<CompleteFile> {
     let mut file = AtomicFile::create(path)?;
     file.write_all(bytes).map_err(|source| DataError::Write { path: path.to_owned(), source })?;
-    Ok(file.finish()?)
+    Ok(file.complete()?)
 }

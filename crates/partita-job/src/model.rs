@@ -2,8 +2,8 @@
 
 use crate::error::Result;
 use partita::linear::Model;
-use partita_data::Columns;
 use partita_data::model_file::ModelFile;
+use partita_data::{Columns, CompleteFile};
 use std::path::Path;
 
 #[cfg(feature = "deep")]
@@ -39,10 +39,18 @@ impl AnyModel {
     /// # Errors
     /// If the file cannot be written.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
+        Ok(self.complete(path)?.appear()?)
+    }
+
+    /// The same file before it has its name.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn complete(&self, path: impl AsRef<Path>) -> Result<CompleteFile> {
         match self {
-            Self::Linear(file) => Ok(file.write(path)?),
+            Self::Linear(file) => Ok(file.complete(path)?),
             #[cfg(feature = "deep")]
-            Self::Network(model) => Ok(model.write(path.as_ref())?),
+            Self::Network(model) => Ok(model.complete(path.as_ref())?),
         }
     }
 

@@ -2,11 +2,15 @@
 
 use crate::error::{JobError, Result};
 use crate::field::Field;
+use partita_data::FileLock;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// Memory for rows, by default 1 GiB.
 pub const MEMORY: usize = 1 << 30;
+
+/// Threads of a job at most: more than any machine has cores, and few enough to start.
+pub const MOST_THREADS: usize = 512;
 
 /// What a job may use.
 ///
@@ -49,14 +53,28 @@ impl Resources {
     /// The processor that is always there.
     pub const CPU: &'static str = "cpu";
 
+    /// The right to write to the checkpoint, if there is one, until it is dropped.
+    ///
+    /// # Errors
+    /// If another run writes to it.
+    pub(crate) fn lock_checkpoint(&self) -> Result<Option<FileLock>> {
+        Ok(self.checkpoint.as_deref().map(FileLock::beside).transpose()?)
+    }
+
     /// Run `work` on as many threads as it may use.
     ///
     /// # Errors
-    /// If there are none, or they cannot be started.
+    /// If there are none or too many, or they cannot be started.
     pub fn on_threads<R: Send>(&self, work: impl FnOnce() -> R + Send) -> Result<R> {
         if self.threads == Some(0) {
             let problem = "cannot work; give at least 1".to_owned();
             return Err(JobError::Value { field: Field::Threads, value: "0".to_owned(), problem });
+        }
+        if let Some(threads) = self.threads.filter(|threads| *threads > MOST_THREADS) {
+            let cores = std::thread::available_parallelism().map_or(1, usize::from);
+            let problem =
+                format!("are too many; give at most {MOST_THREADS} (this machine has {cores} cores)");
+            return Err(JobError::Value { field: Field::Threads, value: threads.to_string(), problem });
         }
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads.unwrap_or(0)).build();
         Ok(pool.map_err(JobError::Threads)?.install(work))

@@ -50,6 +50,7 @@ pub fn run(
         return Ok(Record { choice: Some(choice), seconds: began.elapsed().as_secs_f64(), ..record });
     }
     let names = given.names.as_deref();
+    let _alone = resources.lock_checkpoint()?;
     #[cfg(feature = "deep")]
     if let Some(network) = &spec.network {
         let record = crate::network::run(spec, network, dataset, given, resources, observer)?;

@@ -6,10 +6,8 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A feature is NaN or infinite.
-    #[error(
-        "row {row}, column {column} is {value}; remove or fill such values first (rows and columns count from 0)"
-    )]
+    /// A feature is NaN, infinite, or so large that it cannot be computed with.
+    #[error("row {row}, column {column} is {} (rows and columns count from 0)", unusable(*value))]
     NotFinite {
         /// Row of the offending value, from 0.
         row: usize,
@@ -64,6 +62,15 @@ pub enum Error {
          or scale the features and weights to about 1"
     )]
     Diverged,
+    /// Finite weights of a model and a finite row that give no finite number.
+    #[error(
+        "the model gives no finite number for row {row} (counted from 0): its weights are broken, or the row is very unlike those of its \
+         fit; fit the model again, or scale the rows as they were for its fit"
+    )]
+    Overflow {
+        /// The row, from 0.
+        row: usize,
+    },
     /// Two inputs that must have the same length do not.
     #[error("{what} has {found} entries where {expected} are needed")]
     Length {
@@ -131,6 +138,21 @@ pub enum Error {
     /// The observer asked to stop before there was a result.
     #[error("interrupted")]
     Interrupted,
+}
+
+/// A value that is no feature, why, and what to do.
+fn unusable(value: f32) -> String {
+    match value {
+        value if value.is_nan() => "NaN; remove or fill such values first".to_owned(),
+        value if value.is_infinite() => format!(
+            "{value}: infinite, or beyond {:.1e}, the largest number in single precision; remove or fill such values, or divide the column \
+             first",
+            f32::MAX
+        ),
+        value => format!(
+            "{value:e}, so large that differences overflow in single precision; divide the column first"
+        ),
+    }
 }
 
 /// Refuse an option whose value is not `ok`.

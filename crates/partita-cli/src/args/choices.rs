@@ -1,18 +1,21 @@
 //! Arguments of the commands that compare methods and choose the number of clusters.
 
 use super::ReadArgs;
+use super::examples::COMPARE;
 use super::values::{LiftArg, PrepareArg, dims, range, restarts};
 use clap::{Args, ValueEnum, ValueHint};
 use partita::compare::Contender;
 use partita::linear::Dims;
 use partita_job::USUAL_METHODS;
+use std::fmt;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 /// The methods of a comparison, one per line.
 fn catalogue() -> String {
     let lines = Contender::all().map(|(name, _, what)| format!("  {name:<18} {what}\n"));
-    format!("Methods:\n{}  renyi:ALPHA and renyi-labels:ALPHA for any other order", lines.collect::<String>())
+    let lines: String = lines.collect();
+    format!("{COMPARE}\n\nMethods:\n{lines}  renyi:ALPHA and renyi-labels:ALPHA for any other order")
 }
 
 #[derive(Debug, Args)]
@@ -47,15 +50,16 @@ pub struct CompareArgs {
     /// Dimensions to train on, for every method: full, or a number of principal components [default: each method's own]
     #[arg(long, value_parser = dims)]
     pub dims: Option<Dims>,
-    /// Format of the result
-    #[arg(long, value_enum, default_value_t = Format::Md)]
-    pub format: Format,
-    /// Write the result to this file instead of printing it
+    /// Format of the result [default: what the name of --output says, otherwise md]
+    #[arg(long, value_enum)]
+    pub format: Option<Format>,
+    /// Write the result to this file instead of printing it: .md, .csv, .json or .html
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = super::examples::CHOOSE)]
 pub struct ChooseArgs {
     #[command(flatten)]
     pub read: ReadArgs,
@@ -86,13 +90,13 @@ pub struct ChooseArgs {
     /// A feature map before the softmax, as in fit
     #[arg(long, value_enum, default_value_t = LiftArg::Auto)]
     pub lift: LiftArg,
-    /// Draw the curves to this file
-    #[arg(long, value_name = "FILE.svg", value_hint = ValueHint::FilePath)]
+    /// Draw the curves to this file: .svg or .png
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub picture: Option<PathBuf>,
-    /// Format of the result
-    #[arg(long, value_enum, default_value_t = Format::Md)]
-    pub format: Format,
-    /// Write the result to this file instead of printing it
+    /// Format of the result [default: what the name of --output says, otherwise md]
+    #[arg(long, value_enum)]
+    pub format: Option<Format>,
+    /// Write the result to this file instead of printing it: .md, .csv, .json or .html
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 }
@@ -108,4 +112,15 @@ pub enum Format {
     Json,
     /// An HTML page
     Html,
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Md => "md",
+            Self::Csv => "csv",
+            Self::Json => "json",
+            Self::Html => "html",
+        })
+    }
 }

@@ -15,6 +15,7 @@ use partita_job::{ClusterCount, SizeSpec};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
+#[command(after_help = super::examples::FIT)]
 pub struct FitArgs {
     /// Feature files of the same rows: .npy .npz .parquet .arrow .csv .tsv .safetensors idx(.gz)
     #[arg(required_unless_present = "spec", value_name = "DATA", value_hint = ValueHint::FilePath)]

@@ -1,6 +1,7 @@
 //! The arguments of every command: syntax only. Each command turns its arguments into objects.
 
 mod choices;
+mod examples;
 mod fit;
 #[cfg(feature = "deep")]
 mod network;
@@ -22,6 +23,9 @@ use values::MissingArg;
 #[derive(Debug, Parser)]
 #[command(name = "partita", version, propagate_version = true, max_term_width = 100)]
 pub struct Cli {
+    /// Say nothing but results that were asked for on standard output, and errors
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
     #[command(subcommand)]
     pub command: Command,
 }
@@ -52,6 +56,7 @@ pub enum Command {
     #[cfg(feature = "deep")]
     Embed(EmbedArgs),
     /// Print a completion script for a shell
+    #[command(after_help = examples::COMPLETIONS)]
     Completions {
         /// The shell
         shell: Shell,
@@ -132,18 +137,22 @@ impl ReadOptions {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = examples::PREDICT)]
 pub struct PredictArgs {
     /// A model written by `partita fit`
     #[arg(value_hint = ValueHint::FilePath)]
     pub model: PathBuf,
     #[command(flatten)]
     pub read: ReadArgs,
-    /// Write the result to this file: .csv or .npy, for probabilities .npy [default: CSV on standard output]
+    /// Write the result to this file: .csv or .npy, for probabilities .npy; - is standard output [default: CSV on standard output]
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
     /// Output the probabilities of all clusters instead of the cluster of each row
     #[arg(long)]
     pub proba: bool,
+    /// Print one JSON object on standard output: the sizes of the clusters and, without --output, the cluster of each row
+    #[arg(long)]
+    pub json: bool,
     /// Skip images that cannot be decoded, and name them
     #[cfg(feature = "deep")]
     #[arg(long)]
@@ -163,6 +172,7 @@ impl PredictArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = examples::UPDATE)]
 pub struct UpdateArgs {
     /// A model written by `partita fit`
     #[arg(value_hint = ValueHint::FilePath)]
@@ -187,6 +197,7 @@ pub struct UpdateArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = examples::EVALUATE)]
 pub struct EvaluateArgs {
     /// True labels; rows are matched by id where both files have one
     #[arg(long, value_name = "FILE[:COLUMN]", value_hint = ValueHint::FilePath)]
@@ -200,6 +211,7 @@ pub struct EvaluateArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = examples::EXPORT)]
 pub struct ExportArgs {
     /// A model of rows written by `partita fit`
     #[arg(value_hint = ValueHint::FilePath)]
@@ -210,6 +222,7 @@ pub struct ExportArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = examples::EXPLAIN)]
 pub struct ExplainArgs {
     /// A model written by `partita fit`
     #[arg(value_hint = ValueHint::FilePath)]
@@ -231,6 +244,7 @@ pub struct ExplainArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = examples::DEMO)]
 pub struct DemoArgs {
     /// Where to draw the result
     #[arg(long, short, default_value = "partita-demo.png", value_hint = ValueHint::FilePath)]
@@ -243,6 +257,7 @@ pub struct DemoArgs {
 /// Options of `partita embed`.
 #[cfg(feature = "deep")]
 #[derive(Debug, Args)]
+#[command(after_help = examples::EMBED)]
 pub struct EmbedArgs {
     /// Folders of pictures, or files of MNIST (idx), CIFAR-10, CIFAR-100 or STL-10 (.bin)
     #[arg(required = true, value_name = "IMAGES", value_hint = ValueHint::AnyPath)]
@@ -253,8 +268,9 @@ pub struct EmbedArgs {
     /// Its weights: a PyTorch state dict (.pt, .pth) or .safetensors, with torchvision's names or those of EfficientNet-Lite's PyTorch port
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub weights: PathBuf,
-    /// Write the features to this file; finished rows are kept beside it until it is complete
-    #[arg(long, short, value_name = "FILE.npy", value_hint = ValueHint::FilePath)]
+    /// Write the features to this file: .parquet with the names of the images and their classes (sub-folders), or .npy with those in
+    /// FILE.names.csv; finished rows are kept in FILE.partial until it is complete
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: PathBuf,
     /// Side of an image in pixels: the shorter side is resized to it, and the central square is used
     #[arg(long, default_value_t = 128, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(8..=2048))]
@@ -262,6 +278,9 @@ pub struct EmbedArgs {
     /// Skip images that cannot be decoded, and name them
     #[arg(long)]
     pub skip_bad: bool,
+    /// Print one JSON object on standard output
+    #[arg(long)]
+    pub json: bool,
     /// Device: cpu, wgpu or cuda
     #[arg(long, default_value = "cpu")]
     pub device: partita_deep::device::Processor,
@@ -272,6 +291,7 @@ pub struct EmbedArgs {
 
 /// Options of `partita reproduce`.
 #[derive(Debug, Args)]
+#[command(after_help = examples::REPRODUCE)]
 pub struct ReproduceArgs {
     /// all, names (teaser minima gammas renyi supervised simplex margins multiclass divergences paths noise updates
     /// solvers orders features), or .toml files like those in crates/partita-study/reproduce/

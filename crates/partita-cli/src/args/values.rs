@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum PrepareArg {
-    /// centre for few features; sphere or floor for many
+    /// centre for few features (fewer than 32), standardise if their units differ; sphere or floor for many
     Auto,
     /// No preparation
     None,
@@ -43,7 +43,7 @@ impl From<PrepareArg> for Prepare {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum LiftArg {
-    /// For few features graph if it finds clusters, otherwise quadratic; for many none
+    /// For few features (fewer than 32) graph if it finds clusters, otherwise quadratic; for many none
     Auto,
     /// None: planes part the clusters
     None,

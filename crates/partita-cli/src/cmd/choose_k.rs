@@ -3,23 +3,30 @@
 use super::opened;
 use crate::args::{ChooseArgs, Format};
 use crate::outputs;
+use crate::picture::curves_png;
 use crate::progress::Terminal;
 use crate::recommendation::Grounds;
 use anyhow::Result;
 use partita::choose::{Candidate, Choice, Trial, choose};
 use partita::compare::Spread;
 use partita::linear::Input;
-use partita_job::export::check_files;
+use partita_data::appear_together;
+use partita_job::export::{check_files, complete, named};
 use partita_job::{CandidateSpec, Dataset};
 use partita_study::chart::{Axis, Chart, Mark};
 use partita_study::table::{Table, words};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub fn run(args: &ChooseArgs) -> Result<()> {
-    let outputs = [&args.output, &args.picture].into_iter().filter_map(Option::as_deref);
+    let output = outputs::file(args.output.as_deref());
+    let format = outputs::format(args.format, output)?;
+    let files: Vec<&Path> = output.into_iter().chain(args.picture.as_deref()).collect();
     let inputs = args.read.inputs(&[]);
-    check_files(&outputs.collect::<Vec<_>>(), &inputs.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
-    let terminal = Terminal::new(args.format != Format::Json || args.output.is_some())?;
+    check_files(&files, &inputs.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
+    if let Some(path) = &args.picture {
+        named(path, &["svg", "png"], "the curves are drawn as .svg or .png")?;
+    }
+    let terminal = Terminal::new(format != Format::Json || output.is_some())?;
     let resources = args.read.resources();
     let dataset = opened(Dataset::open(&args.read.spec(), &resources))?;
     let rows = dataset.rows()?;
@@ -39,18 +46,26 @@ pub fn run(args: &ChooseArgs) -> Result<()> {
         let choice = choose(&input, &tried.candidates(), trial, &terminal)
             .map_err(|error| dataset.explained(error.into()))?;
         terminal.finish();
-        if let Some(path) = &args.picture {
-            outputs::text(Some(path), &picture(&choice))?;
-        }
-        let text = match args.format {
+        let text = match format {
             Format::Json => serde_json::to_string_pretty(&choice)? + "\n",
             Format::Md => table(&choice).markdown(),
-            Format::Csv => table(&choice).csv(),
+            Format::Csv => figures(&choice).csv(),
             Format::Html => {
-                table(&choice).html().replace("</table>", &format!("</table>{}", picture(&choice)))
+                table(&choice).html().replace("</table>", &format!("</table>{}", chart(&choice).svg()))
             }
         };
-        Ok(outputs::text(args.output.as_deref(), &text)?)
+        let mut files = Vec::new();
+        if let Some(path) = &args.picture {
+            files.push(complete(path, &drawn(&chart(&choice), path)?)?);
+        }
+        if let Some(path) = output {
+            files.push(complete(path, text.as_bytes())?);
+        }
+        appear_together(files)?;
+        if output.is_none() {
+            outputs::print(&text)?;
+        }
+        Ok(())
     })?
 }
 
@@ -94,6 +109,44 @@ fn table(choice: &Choice) -> Table {
     }
 }
 
+/// Numbers for a program: one row for each split of each candidate, with the losses of its two models.
+fn figures(choice: &Choice) -> Table {
+    let number = |v: Option<f64>| v.map_or_else(String::new, |v| v.to_string());
+    let rows = choice.candidates.iter().enumerate().flat_map(|(at, c)| {
+        (0..c.stability.len()).map(move |split| {
+            vec![
+                c.k.to_string(),
+                number(c.lambda),
+                number(c.gamma),
+                split.to_string(),
+                number(c.stability.get(split).copied()),
+                number(c.loss.get(2 * split).copied()),
+                number(c.loss.get(2 * split + 1).copied()),
+                number(c.prediction.get(split).copied()),
+                u8::from(c.plausible).to_string(),
+                u8::from(at == choice.place).to_string(),
+            ]
+        })
+    });
+    Table {
+        title: String::new(),
+        headings: words(&[
+            "k",
+            "lambda",
+            "gamma",
+            "split",
+            "stability",
+            "loss_1",
+            "loss_2",
+            "prediction",
+            "plausible",
+            "recommended",
+        ]),
+        rows: rows.collect(),
+        notes: Vec::new(),
+    }
+}
+
 /// One sentence, with how sure it is.
 fn recommendation(choice: &Choice) -> String {
     let weights = has_weights(choice);
@@ -104,7 +157,7 @@ fn recommendation(choice: &Choice) -> String {
     Grounds { best: &best, stability, support, verdict: choice.verdict(), others: &others }.sentence()
 }
 
-fn picture(choice: &Choice) -> String {
+fn chart(choice: &Choice) -> Chart {
     let (axis, places): (&str, Vec<f64>) = match has_weights(choice) {
         true => ("candidate", (1..=choice.candidates.len()).map(|at| at as f64).collect()),
         false => ("number of clusters K", choice.candidates.iter().map(|c| c.k as f64).collect()),
@@ -115,7 +168,7 @@ fn picture(choice: &Choice) -> String {
         let points = places.iter().zip(&choice.candidates).filter_map(point).collect();
         Mark::Means { name: name.to_owned(), points, colour }
     };
-    let chart = Chart {
+    Chart {
         title: recommendation(choice),
         x: Axis::new(axis),
         y: Axis::between("", 0.0, 1.0),
@@ -125,6 +178,13 @@ fn picture(choice: &Choice) -> String {
             line("prediction", 6, |c| &c.prediction),
             line("held-out loss", 2, |c| &c.loss),
         ],
-    };
-    chart.svg()
+    }
+}
+
+/// The bytes of a picture in the format that its name says.
+fn drawn(chart: &Chart, path: &Path) -> Result<Vec<u8>> {
+    match path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("png")) {
+        true => curves_png(chart),
+        false => Ok(chart.svg().into_bytes()),
+    }
 }

@@ -2,12 +2,13 @@
 
 use super::{opened, show};
 use crate::args::{CompareArgs, Format};
+use crate::console;
 use crate::outputs;
 use crate::progress::Terminal;
 use anyhow::{Result, bail};
 use partita::compare::{Comparison, MethodResult, Setting, Spread, compare};
 use partita::linear::Input;
-use partita_job::export::check_files;
+use partita_job::export::{check_files, write};
 use partita_job::{Dataset, Field, contenders};
 use partita_study::table::{Table, words};
 use std::path::{Path, PathBuf};
@@ -15,8 +16,10 @@ use std::path::{Path, PathBuf};
 pub fn run(args: &CompareArgs) -> Result<()> {
     let contenders = contenders(&args.methods)?;
     let inputs = args.read.inputs(&[args.truth.as_deref()]);
-    check_files(args.output.as_deref().as_slice(), &inputs.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
-    let terminal = Terminal::new(args.format != Format::Json || args.output.is_some())?;
+    let output = outputs::file(args.output.as_deref());
+    let format = outputs::format(args.format, output)?;
+    check_files(output.as_slice(), &inputs.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
+    let terminal = Terminal::new(format != Format::Json || output.is_some())?;
     let resources = args.read.resources();
     let beside: Vec<(Field, &Path)> =
         args.truth.as_deref().map(|typed| (Field::Truth, typed)).into_iter().collect();
@@ -46,19 +49,19 @@ pub fn run(args: &CompareArgs) -> Result<()> {
             dataset.check_complete()?;
             bail!("no method could be run; {}", failures.join("; "));
         }
-        failures.iter().for_each(|failure| eprintln!("note: {failure}"));
-        write(args, &found)
+        failures.iter().for_each(|failure| console::note(format!("note: {failure}")));
+        let text = text(format, &found)?;
+        Ok(output.map_or_else(|| outputs::print(&text), |path| write(path, text.as_bytes()))?)
     })?
 }
 
-fn write(args: &CompareArgs, found: &Comparison) -> Result<()> {
-    let text = match args.format {
+fn text(format: Format, found: &Comparison) -> Result<String> {
+    Ok(match format {
         Format::Json => serde_json::to_string_pretty(found)? + "\n",
         Format::Md => table(found).markdown(),
         Format::Csv => figures(found).csv(),
         Format::Html => table(found).html(),
-    };
-    Ok(outputs::text(args.output.as_deref(), &text)?)
+    })
 }
 
 /// Numbers for a person: mean ± sd in one cell.

@@ -44,7 +44,7 @@ pub fn run(args: &DemoArgs) -> Result<()> {
         subtitle: &subtitle(metrics),
     };
     write(&args.output, &scene.draw()?)?;
-    Ok(outputs::print(&text(&record, &holdings, &args.output))?)
+    Ok(outputs::say(&text(&record, &holdings, &args.output))?)
 }
 
 fn subtitle(metrics: Scores) -> String {

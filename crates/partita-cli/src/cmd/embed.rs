@@ -1,24 +1,28 @@
 //! `partita embed`.
 
 use crate::args::EmbedArgs;
+use crate::console;
+use crate::interrupt;
 use crate::outputs;
 use crate::progress::Terminal;
 use anyhow::{Result, bail};
+use partita_data::RowNames;
 use partita_deep::DeepError;
 use partita_deep::embed::Embedder;
+use partita_deep::images::Images;
 use partita_deep::nets::Net;
 use partita_deep::partial::PartialRows;
 use partita_deep::weights::{StateDict, fingerprint, load};
-use partita_job::export::{check_files, named};
-use partita_job::{Resources, usable_images};
-use std::fs;
+use partita_job::export::check_files;
+use partita_job::{FeatureFiles, Resources, usable_images};
+use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 pub fn run(args: &EmbedArgs) -> Result<()> {
     let inputs: Vec<&Path> = args.images.iter().chain([&args.weights]).map(PathBuf::as_path).collect();
-    check_files(&[&args.output], &inputs)?;
-    named(&args.output, &["npy"], "features are written as .npy")?;
+    let files = FeatureFiles::new(&args.output)?;
+    check_files(&files.paths(), &inputs)?;
     if matches!(args.backbone, Net::Linear | Net::Mlp | Net::Vgg4) {
         bail!(
             "--backbone {}: there are no known weights with which it gives good features; use mobilenetv2, efficientnet-lite0, resnet18 or resnet50",
@@ -34,14 +38,15 @@ pub fn run(args: &EmbedArgs) -> Result<()> {
     let resources = Resources { threads: args.threads, ..Resources::default() };
     resources.on_threads(|| {
         let (images, rows, notes) = usable_images(&args.images, args.skip_bad)?;
-        notes.iter().for_each(|note| eprintln!("{note}"));
+        notes.iter().for_each(console::note);
         let print = fingerprint(&args.weights, &format!("{} {}", args.backbone, args.size))?;
         let identities: Vec<u64> = rows.iter().map(|&row| images.identity(row)).collect();
         let started = Instant::now();
         let mut kept = PartialRows::open(&args.output, print, embedder.features(), &identities)?;
+        interrupt::keeps(kept.path(), "the command goes on from there");
         let first = kept.rows();
         if first > 0 {
-            eprintln!("{first} of {} rows were already there; continuing", rows.len());
+            console::note(format!("{first} of {} rows were already there; continuing", rows.len()));
         }
         let stop = embedder.run(&images, &rows, first..rows.len(), &terminal, |block| kept.push(block));
         terminal.finish();
@@ -49,21 +54,48 @@ pub fn run(args: &EmbedArgs) -> Result<()> {
         if let Err(stopped) = stop {
             let (done, path) = (kept.rows(), kept.path().display());
             if done == 0 {
-                // What stopped the run is what matters.
-                let _ = fs::remove_file(kept.path());
+                kept.remove();
             } else {
                 eprintln!("{done} of {} rows are kept in {path}; the command goes on from there", rows.len());
             }
             return Err(stopped);
         }
-        kept.finish(&args.output)?;
-        let (n, seconds) = (rows.len() - first, started.elapsed().as_secs_f64());
+        let named = Named::of(&images, &rows);
+        files.write(named.names(), embedder.features(), |sink| kept.each(|row| sink(row)))?;
+        kept.remove();
+        let seconds = started.elapsed().as_secs_f64();
+        if args.json {
+            return outputs::print_json(&json!({
+                "n": rows.len(), "m": embedder.features(), "skipped": images.len() - rows.len(),
+                "resumed": first, "seconds": seconds, "output": files.features, "names": files.names,
+            }));
+        }
         let text = format!(
             "{} images to {} features in {seconds:.1} s ({:.0} images/s)\n",
             rows.len(),
             embedder.features(),
-            n as f64 / seconds
+            (rows.len() - first) as f64 / seconds
         );
-        Ok(outputs::print(&text)?)
+        let beside = files.names.map(|path| format!("  {:<13} {}\n", "names", path.display()));
+        let features = format!("  {:<13} {}\n", "features", files.features.display());
+        Ok(outputs::say(&[text, features, beside.unwrap_or_default()].concat())?)
     })?
+}
+
+/// The names of the images in use, and their classes.
+struct Named {
+    ids: Vec<String>,
+    classes: Option<Vec<String>>,
+}
+
+impl Named {
+    fn of(images: &Images, rows: &[usize]) -> Self {
+        let ids = rows.iter().map(|&row| images.name(row)).collect();
+        let of_used = |all: Vec<String>| rows.iter().map(|&row| all[row].clone()).collect();
+        Self { ids, classes: images.class_names().map(of_used) }
+    }
+
+    fn names(&self) -> RowNames<'_> {
+        RowNames { ids: &self.ids, classes: self.classes.as_deref() }
+    }
 }

@@ -18,5 +18,5 @@ pub fn run(args: &ExportArgs) -> Result<()> {
         );
     };
     write_onnx(linear, &args.output)?;
-    Ok(outputs::print(&format!("  {:<13} {}\n", "ONNX model", args.output.display()))?)
+    Ok(outputs::say(&format!("  {:<13} {}\n", "ONNX model", args.output.display()))?)
 }

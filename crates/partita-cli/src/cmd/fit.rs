@@ -3,6 +3,7 @@
 use super::{opened, show};
 use crate::args::FitArgs;
 use crate::fit_spec;
+use crate::interrupt;
 use crate::progress::Terminal;
 use crate::summary::{self, Written};
 use anyhow::Result;
@@ -14,6 +15,9 @@ pub fn run(args: &FitArgs) -> Result<()> {
     spec.check(&resources)?;
     outputs.check_for(&spec, args.spec.as_deref().as_slice(), &resources)?;
     let terminal = Terminal::new(!args.json)?;
+    if let Some(path) = &resources.checkpoint {
+        interrupt::keeps(path, "go on with --resume");
+    }
     let dataset = opened(Dataset::open_for(&spec, &resources))?;
     let given = Given::read(&spec, &dataset)?;
     show(&given.notes);
@@ -24,6 +28,7 @@ pub fn run(args: &FitArgs) -> Result<()> {
         ("model", &outputs.model),
         ("labels", &outputs.labels),
         ("probabilities", &outputs.proba),
+        ("backbone", &outputs.backbone),
         ("specification", &outputs.spec),
     ];
     let written: Vec<Written<'_>> =

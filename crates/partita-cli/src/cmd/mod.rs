@@ -13,6 +13,7 @@ pub mod predict;
 pub mod reproduce;
 pub mod update;
 
+use crate::console;
 use partita_job::{Dataset, Note, Result};
 
 /// A data set that was opened, after its notes are shown.
@@ -22,5 +23,5 @@ fn opened(dataset: Result<Dataset<'static>>) -> Result<Dataset<'static>> {
 
 /// What a user should know about how files were read.
 fn show(notes: &[Note]) {
-    notes.iter().for_each(|note| eprintln!("{note}"));
+    notes.iter().for_each(console::note);
 }

@@ -7,12 +7,13 @@ use crate::progress::Terminal;
 use anyhow::{Result, bail};
 use partita_data::{csv_cell, name_cell};
 use partita_job::{AnyModel, Block, Dataset, JobError, Outputs, predict_each, write_predictions};
-use std::path::PathBuf;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
 
 pub fn run(args: &PredictArgs) -> Result<()> {
     let (sizes, resources) = (args.sizes.spec(), args.read.resources());
-    let (labels, proba) =
-        if args.proba { (None, args.output.as_deref()) } else { (args.output.as_deref(), None) };
+    let output = outputs::file(args.output.as_deref());
+    let (labels, proba) = if args.proba { (None, output) } else { (output, None) };
     let outputs =
         Outputs { labels: labels.map(Into::into), proba: proba.map(Into::into), ..Outputs::default() };
     let inputs = args.read.inputs(&[Some(&args.model)]);
@@ -23,13 +24,22 @@ pub fn run(args: &PredictArgs) -> Result<()> {
              leave it out, or leave out --balance, --min-size and --max-size"
         );
     }
-    let terminal = Terminal::new(args.output.is_some())?;
+    let terminal = Terminal::new(output.is_some())?;
     let model = AnyModel::read(&args.model)?;
     let dataset = opened(Dataset::open_like(&model, &args.read.spec(), args.skips_bad(), &resources))?;
-    let done = resources.on_threads(|| match &args.output {
-        Some(_) => write_predictions(&model, &dataset, &sizes, (labels, proba), &terminal),
+    let ids = dataset.ids();
+    let mut tally = Tally::new(model.k(), args.json && output.is_none(), args.proba);
+    let done = resources.on_threads(|| match output {
+        Some(_) => {
+            let seen = |block: Block<'_>| tally.count(block);
+            write_predictions(&model, &dataset, &sizes, (labels, proba), &terminal, seen)
+        }
+        None if args.json => predict_each(&model, &dataset, &sizes, &terminal, |block| {
+            tally.count(block);
+            Ok(())
+        }),
         None => {
-            let mut text = header(dataset.ids().is_some(), args.proba, &model);
+            let mut text = header(ids.is_some(), args.proba, &model);
             predict_each(&model, &dataset, &sizes, &terminal, |block| {
                 lines(&mut text, block, &dataset, (model.cluster_names(), args.proba));
                 outputs::print(&std::mem::take(&mut text))
@@ -38,7 +48,69 @@ pub fn run(args: &PredictArgs) -> Result<()> {
     })?;
     terminal.finish();
     let what = format!("{} on {}", args.model.display(), args.read.data[0].display());
-    Ok(done.map_err(|error: JobError| error.during(what))?)
+    done.map_err(|error: JobError| error.during(what))?;
+    if args.json { outputs::print_json(&tally.json(ids, output)) } else { Ok(()) }
+}
+
+/// What the JSON object says: how many rows went where and, if there is no file, where each went.
+struct Tally {
+    sizes: Vec<usize>,
+    outliers: usize,
+    /// Whether each row is listed, and whether with all of its probabilities.
+    each: bool,
+    all: bool,
+    labels: Vec<i32>,
+    confidence: Vec<f32>,
+    proba: Vec<Vec<f32>>,
+    scores: Option<Vec<f32>>,
+}
+
+impl Tally {
+    fn new(k: usize, each: bool, all: bool) -> Self {
+        let (labels, confidence, proba) = (Vec::new(), Vec::new(), Vec::new());
+        Self { sizes: vec![0; k], outliers: 0, each, all, labels, confidence, proba, scores: None }
+    }
+
+    fn count(&mut self, block: Block<'_>) {
+        let assigned = block.assigned();
+        for label in &assigned {
+            match usize::try_from(*label) {
+                Ok(cluster) => self.sizes[cluster] += 1,
+                Err(_) => self.outliers += 1,
+            }
+        }
+        if !self.each {
+            return;
+        }
+        self.labels.extend(assigned);
+        match self.all {
+            true => self.proba.extend(block.proba.chunks_exact(block.k).map(<[f32]>::to_vec)),
+            false => self.confidence.extend(block.confidence()),
+        }
+        if let Some(scores) = block.outlier_scores() {
+            self.scores.get_or_insert_default().extend(scores);
+        }
+    }
+
+    fn json(&self, ids: Option<&[String]>, output: Option<&Path>) -> Value {
+        let n = self.sizes.iter().sum::<usize>() + self.outliers;
+        let mut object = json!({
+            "n": n, "k": self.sizes.len(), "cluster_sizes": self.sizes, "outliers": self.outliers,
+            "output": output.map(|path| path.display().to_string()),
+        });
+        if self.each {
+            object["ids"] = json!(ids);
+            object["labels"] = json!(self.labels);
+            match self.all {
+                true => object["proba"] = json!(self.proba),
+                false => object["confidence"] = json!(self.confidence),
+            }
+            if let Some(scores) = &self.scores {
+                object["outlier_scores"] = json!(scores);
+            }
+        }
+        object
+    }
 }
 
 /// The first line of the CSV on standard output.

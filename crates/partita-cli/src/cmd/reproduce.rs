@@ -5,13 +5,14 @@ use crate::failure::Missed;
 use crate::outputs;
 use crate::progress::Terminal;
 use anyhow::{Context as _, Result, bail};
-use partita_data::DataError;
+use partita_data::{DataError, appear_together, open_regular};
 use partita_job::{Resources, export};
 use partita_study::paper::{self, CATALOGUE, Context};
 use partita_study::report::{self, Record};
 use partita_study::spec::Spec;
 use partita_study::{Library, StudyError};
 use std::fs;
+use std::io::Read;
 use std::path::Path;
 use std::time::Instant;
 
@@ -39,7 +40,10 @@ fn specs(names: &[String]) -> Result<Vec<(String, Spec)>> {
         } else if let Some(entry) = CATALOGUE.iter().find(|(known, _)| known == name) {
             found.push(shipped(entry)?);
         } else if name.ends_with(".toml") {
-            let text = fs::read_to_string(name).with_context(|| format!("cannot read {name}"))?;
+            let mut text = String::new();
+            let cannot = || format!("cannot read {name}");
+            let mut file = open_regular(Path::new(name)).with_context(cannot)?;
+            file.read_to_string(&mut text).with_context(cannot)?;
             let stem = Path::new(name).file_stem().and_then(|s| s.to_str()).unwrap_or("study").to_owned();
             found.push((stem, Spec::parse(name, &text)?));
         } else {
@@ -67,14 +71,16 @@ fn one(name: String, spec: Spec, library: &Library, terminal: &Terminal) -> Resu
 }
 
 fn write(out: &Path, records: &[Record]) -> Result<()> {
+    let mut files = Vec::new();
     for (file, picture) in records.iter().flat_map(Record::pictures) {
-        export::write(&out.join(file), picture.as_bytes())?;
+        files.push(export::complete(&out.join(file), picture.as_bytes())?);
     }
     let text = report::markdown(records);
-    export::write(&out.join("README.md"), text.as_bytes())?;
-    export::write(&out.join("index.html"), report::html(records).as_bytes())?;
-    outputs::print(&text)?;
-    outputs::print(&format!("\nThe report is {}\n", out.join("index.html").display()))?;
+    files.push(export::complete(&out.join("README.md"), text.as_bytes())?);
+    files.push(export::complete(&out.join("index.html"), report::html(records).as_bytes())?);
+    appear_together(files)?;
+    outputs::say(&text)?;
+    outputs::say(&format!("\nThe report is {}\n", out.join("index.html").display()))?;
     let tally = report::tally(records);
     if tally.missed > 0 {
         bail!(Missed(tally.missed));

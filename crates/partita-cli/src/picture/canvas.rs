@@ -73,6 +73,16 @@ impl Canvas {
         }
     }
 
+    /// A straight line with round ends.
+    pub fn line(&mut self, (x0, y0): (f64, f64), (x1, y1): (f64, f64), radius: f64, colour: Colour) {
+        // Discs so close that their edges form a line.
+        let steps = ((x1 - x0).hypot(y1 - y0) * 2.0).ceil().max(1.0);
+        for step in 0..=steps as usize {
+            let share = step as f64 / steps;
+            self.disc((x0 + share * (x1 - x0), y0 + share * (y1 - y0)), radius, colour, 0.6);
+        }
+    }
+
     /// A filled rectangle.
     pub fn rectangle(&mut self, (x, y): (usize, usize), (width, height): (usize, usize), colour: Colour) {
         for py in y..y + height {

@@ -1,6 +1,9 @@
-//! The picture of a clustering of small grey images: a map of all rows, and a sheet of examples for each cluster.
+//! The picture of a clustering of small grey images: a map of all rows, and a sheet of examples for each cluster. Curves as PNG.
 
 mod canvas;
+mod curves;
+
+pub use curves::curves_png;
 
 use anyhow::Result;
 use canvas::{Canvas, Face, GREY, INK};

@@ -298,3 +298,58 @@ fn pictures_of_other_sizes_are_predicted() {
         lab.refused(3, command, &["the model of a network", "predict"]);
     }
 }
+
+/// Photos in two folders, one of which is cut short.
+fn with_photos() -> Lab {
+    let lab = Lab::new();
+    let digits = digits().0;
+    for (at, image) in digits.chunks_exact(64).take(12).enumerate() {
+        let class = ["ant", "bee"][at % 2];
+        std::fs::create_dir_all(lab.path("photos").join(class)).unwrap();
+        let mut ppm = b"P5 8 8 255\n".to_vec();
+        ppm.extend(image.iter().map(|v| (v * 15.0) as u8));
+        if at == 4 {
+            ppm.truncate(40);
+        }
+        lab.write(&format!("photos/{class}/{at:02}.pgm"), ppm);
+    }
+    lab
+}
+
+#[test]
+fn features_keep_the_names_and_classes_of_their_images() {
+    let lab = with_photos();
+    weights(&lab);
+    let embed = |to: &str| format!("embed photos --weights w.safetensors --size 32 --skip-bad -o {to}");
+    let told = lab.json(&embed("f.npy"));
+    assert_eq!(
+        (&told["n"], &told["skipped"], &told["names"]),
+        (&11.into(), &1.into(), &"f.names.csv".into())
+    );
+    let names = lab.table("f.names.csv");
+    assert_eq!(names.len(), 11, "a line for each row of the features");
+    assert_eq!(names[2], ["photos/ant/06.pgm", "ant"], "the name after the one that was skipped");
+    assert_eq!(names[10], ["photos/bee/11.pgm", "bee"]);
+    lab.succeed(&embed("f.parquet"));
+    lab.succeed("fit f.parquet -k 2 -r 1 --truth f.parquet --labels-out l.csv");
+    let labels = lab.table("l.csv");
+    assert_eq!((labels.len(), &*labels[2][0]), (11, "photos/ant/06.pgm"));
+    lab.refused(3, &embed("f.csv"), &["f.csv", ".npy or .parquet"]);
+}
+
+#[test]
+fn two_runs_never_mix_their_rows() {
+    let lab = with_images();
+    weights(&lab);
+    let embed = "embed d-images-idx3-ubyte --weights w.safetensors --size 64 -t 1 -o f.npy";
+    let mut first = lab.command(embed).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    wait_for(&lab, &mut first, "f.npy.partial", 1);
+    let second = lab.run(embed);
+    let told = String::from_utf8(second.stderr).unwrap();
+    assert_eq!(second.status.code(), Some(5), "{told}");
+    assert!(told.contains("f.npy.partial is in use by another run"), "{told}");
+    first.kill().unwrap();
+    first.wait().unwrap();
+    lab.succeed(embed);
+    assert_eq!(lab.read("f.npy").len(), 128 + 600 * 1280 * 4);
+}

@@ -2,8 +2,11 @@
 
 mod checkpoints;
 mod choices;
+mod forms;
 #[cfg(feature = "deep")]
 mod images;
+#[cfg(unix)]
+mod killed;
 mod knowledge;
 mod lab;
 mod lifts;
@@ -12,7 +15,11 @@ mod refusals;
 mod reproduce;
 mod results;
 mod sameness;
+#[cfg(unix)]
+mod signals;
 mod sizes;
 mod specs;
+#[cfg(unix)]
+mod streams;
 mod tables;
 mod unwritten;

@@ -92,7 +92,7 @@ fn outputs_never_take_each_others_place() {
     let lab = blobs();
     for arguments in [
         "fit x.npy -k 2 --labels-out l.npy --proba-out ./l.npy",
-        "choose-k x.npy --range 2..3 -o same.svg --picture same.svg",
+        "choose-k x.npy --range 2..3 --format md -o same.svg --picture same.svg",
     ] {
         lab.refused(BAD_INPUT, arguments, &["two outputs", "its own file"]);
     }

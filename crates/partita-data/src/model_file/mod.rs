@@ -8,6 +8,7 @@ pub use names::Names;
 use crate::error::{DataError, Result};
 use crate::safetensors_io::{Tensor, TensorFile, Values};
 use crate::versions::Origin;
+use crate::write::CompleteFile;
 use partita::linear::{Model, Params};
 use partita::mixture::Covariance;
 use partita::prepare::{FeatureView, GraphLift, Landmarks, Lift, Preparation, QuadraticLift, RbfLift};
@@ -84,6 +85,11 @@ impl ModelFile {
 
     /// Write to `path`, whole or not at all. The same model gives the same bytes.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
+        self.complete(path)?.appear()
+    }
+
+    /// The same file before it has its name.
+    pub fn complete(&self, path: impl AsRef<Path>) -> Result<CompleteFile> {
         let model = &self.model;
         let (k, m) = (model.k(), model.width());
         let mut file = TensorFile::default();
@@ -123,7 +129,7 @@ impl ModelFile {
         for (key, value) in self.names.entries().map_err(|e| unwritable(path.as_ref(), &e))? {
             text(key, value);
         }
-        file.write(path)
+        file.complete(path)
     }
 
     /// Read from `path`, checking that all parts fit together. Options that an older version did not write yet get

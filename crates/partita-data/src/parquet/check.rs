@@ -49,6 +49,19 @@ fn schema_depth(mut walker: Walker) -> Option<usize> {
     Some(deepest)
 }
 
+/// How the columns are packed, if one is packed in a way that is not read here.
+pub(super) fn packing(metadata: &ParquetMetaData) -> Check {
+    let mut columns = metadata.row_groups().iter().flat_map(|group| group.columns());
+    let unread = |column: &&ColumnChunkMetaData| {
+        matches!(column.compression(), Compression::BROTLI(_) | Compression::LZO)
+    };
+    match columns.find(unread).map(ColumnChunkMetaData::compression) {
+        Some(Compression::LZO) => Err("data packed by LZO".to_owned()),
+        Some(_) => Err("data packed by Brotli".to_owned()),
+        None => Ok(()),
+    }
+}
+
 /// Walk over a structure and keep the numbers of some of its fields.
 fn number_in<const N: usize>(walker: &mut Walker, ids: [i64; N]) -> Option<[Option<i64>; N]> {
     let (mut found, mut last) = ([None; N], 0);

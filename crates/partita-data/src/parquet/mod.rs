@@ -88,6 +88,7 @@ fn checked(path: &Path, file: File) -> Result<Builder> {
     let corrupt = |problem| DataError::corrupt(path, FORMAT, problem);
     check::footer(&map).map_err(corrupt)?;
     let builder = Builder::try_new(file).map_err(|e| explain(path, e))?;
+    check::packing(builder.metadata()).map_err(|packing| unread(path, packing))?;
     check::columns(builder.metadata(), &map).map_err(corrupt)?;
     Ok(builder)
 }
@@ -102,12 +103,12 @@ fn read(path: &Path, builder: Builder, chosen: Vec<usize>) -> Result<ParquetReco
 /// A codec that is not built in is no fault of the file.
 fn explain(path: &Path, error: ParquetError) -> DataError {
     match error {
-        ParquetError::NYI(what) => DataError::Dtype {
-            path: path.to_owned(),
-            what: "the table".into(),
-            dtype: what,
-            advice: "write it with zstd, snappy, lz4 or gzip compression",
-        },
+        ParquetError::NYI(what) => unread(path, what),
         other => DataError::corrupt(path, FORMAT, other.to_string()),
     }
+}
+
+fn unread(path: &Path, dtype: String) -> DataError {
+    let advice = "that is not read here; write it with zstd, snappy, lz4 or gzip compression";
+    DataError::Dtype { path: path.to_owned(), what: "the table".into(), dtype, advice }
 }

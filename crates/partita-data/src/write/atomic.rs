@@ -1,5 +1,7 @@
 //! A file that appears under its name only when it is complete.
 
+use super::leave;
+use super::together::{CompleteFile, directory};
 use crate::error::{DataError, Result};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
@@ -46,6 +48,7 @@ impl AtomicFile {
             Some(file) => (file, None),
             None => {
                 let (file, name) = named(directory(&target))?;
+                leave::remove_at_the_end(&name);
                 (file, Some(name))
             }
         };
@@ -55,21 +58,20 @@ impl AtomicFile {
 
     /// Write the rest to disk and give the file its name.
     pub fn finish(self) -> Result<()> {
-        let path = self.path.clone();
-        self.publish().map_err(|source| DataError::Write { path, source })
+        self.complete()?.appear()
     }
 
-    fn publish(self) -> io::Result<()> {
+    /// Write the rest to disk. The file has no name yet, so that several files can appear together.
+    pub fn complete(self) -> Result<CompleteFile> {
+        let path = self.path.clone();
+        self.written().map_err(|source| DataError::Write { path, source })
+    }
+
+    fn written(self) -> io::Result<CompleteFile> {
         let file = self.writer.into_inner().map_err(io::IntoInnerError::into_error)?;
+        keep_permissions(&file, &self.target)?;
         file.sync_all()?;
-        match self.temporary {
-            Some(name) => name.persist(&self.target).map_err(|e| e.error)?,
-            None => give_name(&file, &self.target)?,
-        }
-        // The rename itself reaches the disk with the directory. Not every file system can sync one, and the
-        // file is already whole, hence the ignored result.
-        let _ = File::open(directory(&self.target)).and_then(|d| d.sync_all());
-        Ok(())
+        Ok(CompleteFile { path: self.path, target: self.target, temporary: self.temporary, file })
     }
 
     /// Write bytes, with the destination named in the error.
@@ -106,7 +108,7 @@ fn destination(path: &Path) -> io::Result<PathBuf> {
     }
     let target = match fs::canonicalize(path) {
         Ok(target) => target,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => path.to_owned(),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => pointed_to(path),
         Err(e) => return Err(e),
     };
     if !directory(&target).is_dir() {
@@ -122,9 +124,34 @@ fn destination(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// The directory of a path; a bare name lies in the current one.
-fn directory(path: &Path) -> &Path {
-    path.parent().filter(|d| !d.as_os_str().is_empty()).unwrap_or(Path::new("."))
+/// Where a link leads whose end does not exist yet; any other path as it is. The system follows no more links than this.
+fn pointed_to(path: &Path) -> PathBuf {
+    let mut at = path.to_owned();
+    for _ in 0..40 {
+        match fs::read_link(&at) {
+            Ok(next) => at = directory(&at).join(next),
+            Err(_) => break,
+        }
+    }
+    at
+}
+
+/// Give a file the permissions and, where that is allowed, the owner of the one whose place it takes.
+#[cfg(unix)]
+fn keep_permissions(file: &File, target: &Path) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+    let Ok(old) = fs::metadata(target) else { return Ok(()) };
+    let new = file.metadata()?;
+    if (old.uid(), old.gid()) != (new.uid(), new.gid()) {
+        // Only some users may give files away; the result matters more than its owner.
+        let _ = fchown(file, Some(old.uid()), Some(old.gid()));
+    }
+    file.set_permissions(fs::Permissions::from_mode(old.mode() & 0o777))
+}
+
+#[cfg(not(unix))]
+fn keep_permissions(_file: &File, _target: &Path) -> io::Result<()> {
+    Ok(())
 }
 
 /// A temporary file with a name, readable by whoever the user's umask allows.
@@ -147,28 +174,4 @@ fn unnamed(directory: &Path) -> Option<File> {
 #[cfg(not(target_os = "linux"))]
 fn unnamed(_directory: &Path) -> Option<File> {
     None
-}
-
-/// Give a file without a name its name. A link cannot replace a file, so then it goes by a temporary name.
-#[cfg(target_os = "linux")]
-fn give_name(file: &File, target: &Path) -> io::Result<()> {
-    use rustix::fs::{AtFlags, CWD, linkat};
-    use std::os::fd::AsRawFd;
-    let handle = format!("/proc/self/fd/{}", file.as_raw_fd());
-    let link =
-        |name: &Path| linkat(CWD, &handle, CWD, name, AtFlags::SYMLINK_FOLLOW).map_err(io::Error::from);
-    match link(target) {
-        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
-            let (_, name) = named(directory(target))?;
-            fs::remove_file(&name)?;
-            link(&name)?;
-            name.persist(target).map_err(|e| e.error)
-        }
-        other => other,
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn give_name(_file: &File, _target: &Path) -> io::Result<()> {
-    unreachable!("a file without a name is made on Linux only")
 }

@@ -1,6 +1,6 @@
 //! Writing labels as a table that any program opens.
 
-use super::AtomicFile;
+use super::{AtomicFile, CompleteFile};
 use crate::classes::called;
 use crate::error::{DataError, Result};
 use std::fmt::Write as _;
@@ -16,6 +16,18 @@ pub fn write_labels_csv(
     confidence: Option<&[f32]>,
     outlier_scores: Option<&[f32]>,
 ) -> Result<()> {
+    labels_csv(path, (ids, rows), clusters, names, confidence, outlier_scores)?.appear()
+}
+
+/// The same file before it has its name.
+pub fn labels_csv(
+    path: impl AsRef<Path>,
+    (ids, rows): (Option<&[String]>, Option<&[usize]>),
+    clusters: &[i32],
+    names: &[String],
+    confidence: Option<&[f32]>,
+    outlier_scores: Option<&[f32]>,
+) -> Result<CompleteFile> {
     check_length("ids", ids.map(<[_]>::len), clusters.len())?;
     check_length("the numbers of the rows", rows.map(<[_]>::len), clusters.len())?;
     check_length("confidence", confidence.map(<[_]>::len), clusters.len())?;
@@ -53,7 +65,7 @@ pub fn write_labels_csv(
         }
     }
     file.put(text.as_bytes())?;
-    file.finish()
+    file.complete()
 }
 
 /// The name of a cluster as a cell; an outlier has none.

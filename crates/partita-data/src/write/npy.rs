@@ -1,6 +1,6 @@
 //! Writing `.npy` arrays that NumPy can map.
 
-use super::AtomicFile;
+use super::{AtomicFile, CompleteFile};
 use crate::error::{DataError, Result};
 use std::path::Path;
 
@@ -41,14 +41,19 @@ impl NpyWriter {
     }
 
     /// Write the number of rows and give the file its name.
-    pub fn finish(mut self) -> Result<()> {
+    pub fn finish(self) -> Result<()> {
+        self.complete()?.appear()
+    }
+
+    /// Write the number of rows; the file does not have its name yet.
+    pub fn complete(mut self) -> Result<CompleteFile> {
         let n = self.values / self.m.max(1);
         if n * self.m != self.values {
             let found = self.values - n * self.m;
             return Err(DataError::Length { what: "the last row", found, expected: self.m });
         }
         self.file.put_first(&header("<f4", &format!("({n}, {})", self.m)))?;
-        self.file.finish()
+        self.file.complete()
     }
 }
 
@@ -61,10 +66,15 @@ pub fn write_npy_f32_2d(path: impl AsRef<Path>, rows: &[f32], m: usize) -> Resul
 
 /// Write a vector of integers, such as one label for every row.
 pub fn write_npy_i32(path: impl AsRef<Path>, values: &[i32]) -> Result<()> {
+    npy_i32(path, values)?.appear()
+}
+
+/// The same file before it has its name.
+pub fn npy_i32(path: impl AsRef<Path>, values: &[i32]) -> Result<CompleteFile> {
     let mut file = AtomicFile::create(path)?;
     file.put(&header("<i4", &format!("({},)", values.len())))?;
     put_values(&mut file, values, |v| v.to_le_bytes())?;
-    file.finish()
+    file.complete()
 }
 
 /// Write values in little-endian order through a bounded buffer.

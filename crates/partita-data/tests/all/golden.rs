@@ -162,3 +162,10 @@ fn labels_come_from_idx_and_parquet() {
     assert_eq!(labels.values[22], -1);
     assert_eq!(labels.names.unwrap(), ["a", "b"]);
 }
+
+#[test]
+fn a_packing_that_is_not_read_is_no_fault_of_the_file() {
+    let told = open(golden("brotli.parquet"), &OpenOptions::default()).unwrap_err().to_string();
+    assert!(told.contains("packed by Brotli") && told.contains("write it with zstd"), "{told}");
+    assert!(!told.contains("not a valid"), "{told}");
+}

@@ -4,7 +4,7 @@
 
 use flate2::{Compression, write::GzEncoder};
 use partita_data::safetensors_io::TensorFile;
-use partita_data::{DataError, OpenOptions, open};
+use partita_data::{DataError, OpenOptions, open, write_npy_f32_2d};
 use std::io::Write;
 use std::path::Path;
 
@@ -100,4 +100,27 @@ fn nesting_cannot_overflow_the_stack() {
     let mut bytes = (deep.len() as u64 + 5).to_le_bytes().to_vec();
     bytes.extend(format!("{{\"x\":{deep}").as_bytes());
     assert!(matches!(fault("x.safetensors", &bytes), DataError::Corrupt { .. }));
+}
+
+#[test]
+fn a_broken_array_beside_a_good_one_is_told() {
+    let directory = tempfile::tempdir().unwrap();
+    let (good, path) = (directory.path().join("x.npy"), directory.path().join("x.npz"));
+    write_npy_f32_2d(&good, &[1.0, 2.0, 3.0, 4.0], 2).unwrap();
+    let mut archive = zip::ZipWriter::new(std::fs::File::create(&path).unwrap());
+    let stored = zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    for (name, bytes) in [("a.npy", b"no array at all".to_vec()), ("x.npy", std::fs::read(&good).unwrap())] {
+        archive.start_file(name, stored).unwrap();
+        archive.write_all(&bytes).unwrap();
+    }
+    archive.finish().unwrap();
+    let rows = open(&path, &OpenOptions::default()).unwrap();
+    let mut values = [0.0; 4];
+    partita::rows::Rows::read(&rows, 0, &mut values).unwrap();
+    assert_eq!(values, [1.0, 2.0, 3.0, 4.0]);
+    let notes = rows.notes().join("; ");
+    assert!(
+        notes.contains("array 'a' cannot be read (") && notes.contains("read array 'x' instead"),
+        "{notes}"
+    );
 }

@@ -4,8 +4,8 @@
 
 use partita::rows::Rows;
 use partita_data::{
-    AtomicFile, DataError, NpyWriter, OpenOptions, open, read_labels, write_labels_csv, write_npy_f32_2d,
-    write_npy_i32,
+    AtomicFile, DataError, NpyWriter, OpenOptions, appear_together, labels_csv, open, read_labels,
+    write_labels_csv, write_npy_f32_2d, write_npy_i32,
 };
 use std::io::Write;
 use std::path::Path;
@@ -170,4 +170,57 @@ fn write_forever() {
     writer.push(&[1.0; 1_000_000]).unwrap();
     std::fs::write(Path::new(&directory).join("started"), "").unwrap();
     std::thread::sleep(std::time::Duration::from_secs(60));
+}
+
+#[test]
+fn files_of_one_run_appear_together_or_not_at_all() {
+    let directory = tempfile::tempdir().unwrap();
+    let [a, b] = ["a.csv", "b.npy"].map(|name| directory.path().join(name));
+    std::fs::write(&a, "old").unwrap();
+    let begun = || {
+        let mut writer = NpyWriter::create(&b, 2).unwrap();
+        writer.push(&[1.0, 2.0]).unwrap();
+        vec![labels_csv(&a, (None, None), &[1], &[], None, None).unwrap(), writer.complete().unwrap()]
+    };
+    drop(begun());
+    assert_eq!(
+        (std::fs::read(&a).unwrap(), names(directory.path())),
+        (b"old".to_vec(), vec!["a.csv".to_owned()])
+    );
+    appear_together(begun()).unwrap();
+    assert_eq!(std::fs::read(&a).unwrap(), b"row,cluster\n0,1\n");
+    assert_eq!(names(directory.path()), ["a.csv", "b.npy"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_keeps_the_permissions_of_the_one_it_replaces() {
+    use std::os::unix::fs::PermissionsExt;
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("y.npy");
+    let mode = || std::fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+    for kept in [0o600, 0o664, 0o444] {
+        std::fs::write(&path, "old").unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(kept)).unwrap();
+        write_npy_i32(&path, &[1]).unwrap();
+        assert_eq!(mode(), kept);
+        std::fs::remove_file(&path).unwrap();
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_stays_a_link_and_its_end_is_written() {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::create_dir(directory.path().join("far")).unwrap();
+    let [link, second, end] =
+        ["link.npy", "second.npy", "far/end.npy"].map(|name| directory.path().join(name));
+    std::os::unix::fs::symlink("far/end.npy", &second).unwrap();
+    std::os::unix::fs::symlink("second.npy", &link).unwrap();
+    // First where nothing is yet, then over what is there.
+    for label in [1, 2] {
+        write_npy_i32(&link, &[label]).unwrap();
+        assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(read_labels(&end).unwrap().values, [i64::from(label)]);
+    }
 }

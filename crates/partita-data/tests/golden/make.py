@@ -64,6 +64,8 @@ half = pa.table({"x": pa.FixedSizeListArray.from_arrays(pa.array(x.ravel().astyp
 pq.write_table(half, here / "half.parquet", compression="gzip")
 with pa.OSFile(str(here / "fixed.arrows"), "wb") as f, pa.ipc.new_stream(f, fixed.schema) as writer:
     writer.write_table(fixed, max_chunksize=7)
+repeated = pa.table({"a": [1.0, 2.0, 3.0] * 100, "b": [4.0, 5.0, 6.0] * 100})
+pq.write_table(repeated, here / "brotli.parquet", compression="brotli")
 missing = pa.table({"a": [1.0, 2.0, 3.0], "b": [1.0, None, 3.0]})
 pq.write_table(missing, here / "null.parquet")
 pq.write_table(pa.table({"id": ids, "label": ["b", "a"] * 11 + [None]}), here / "labels.parquet")

@@ -1,10 +1,13 @@
 //! A folder of pictures, or a single picture; sub-folders, if there are any, are classes.
 
+use super::jpeg::is_cut;
 use super::{Age, Image, age, files_below, shown};
 use crate::error::{DeepError, Result};
 use image::{DynamicImage, ImageDecoder, ImageReader};
-use partita_data::{DataError, unpanicked};
+use memmap2::Mmap;
+use partita_data::{DataError, open_regular, unpanicked};
 use std::ffi::OsString;
+use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 /// Extensions of the pictures that are read.
@@ -81,8 +84,15 @@ pub(super) fn is_picture(path: &Path) -> bool {
 
 /// Decode a picture the right way up.
 fn decode(path: &Path) -> std::result::Result<DynamicImage, String> {
+    // A pipe or a device among the pictures could keep the decoder waiting for ever.
+    let file = open_regular(path).map_err(|e| e.to_string())?;
+    // SAFETY: if another program shortens the file while it is mapped, this program ends, as everywhere in Partita.
+    let bytes = unsafe { Mmap::map(&file) }.map_err(|e| e.to_string())?;
+    if is_cut(&bytes) {
+        return Err("it is cut short: its last part is missing".into());
+    }
     let reader =
-        ImageReader::open(path).and_then(ImageReader::with_guessed_format).map_err(|e| e.to_string())?;
+        ImageReader::new(Cursor::new(&bytes[..])).with_guessed_format().map_err(|e| e.to_string())?;
     let mut decoder = reader.into_decoder().map_err(|e| e.to_string())?;
     // A few bytes can claim any size, and running out of memory would end the program.
     let (bytes, (w, h)) = (decoder.total_bytes(), decoder.dimensions());

@@ -1,6 +1,7 @@
 //! Images: folders of files, MNIST's idx, CIFAR's and STL-10's binary files, one after another.
 
 mod folder;
+mod jpeg;
 mod packed;
 mod pixels;
 mod resize;
@@ -190,6 +191,18 @@ impl Images {
         let names: BTreeSet<&OsString> = all.iter().collect();
         let numbers: BTreeMap<&OsString, i64> = names.into_iter().zip(0..).collect();
         Some(all.iter().map(|class| numbers[class]).collect())
+    }
+
+    /// The class of each image as text, if all parts have one: the name of its sub-folder, or the number in its file (of CIFAR-100's two
+    /// kinds, one of the 100 classes).
+    pub fn class_names(&self) -> Option<Vec<String>> {
+        let all: Option<Vec<Vec<OsString>>> = self.parts.iter().map(ImageSource::classes).collect();
+        match all {
+            Some(all) => {
+                Some(all.concat().iter().map(|class| class.to_string_lossy().into_owned()).collect())
+            }
+            None => Some(self.labels(usize::MAX)?.iter().map(i64::to_string).collect()),
+        }
     }
 
     fn locate(&self, i: usize) -> (&ImageSource, usize) {

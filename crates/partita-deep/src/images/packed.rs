@@ -4,8 +4,7 @@ use super::{Age, Image, age};
 use crate::error::{DeepError, Result};
 use flate2::read::GzDecoder;
 use memmap2::Mmap;
-use partita_data::{DataError, read_labels};
-use std::fs::File;
+use partita_data::{DataError, open_regular, read_labels};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -81,13 +80,10 @@ const SUPERCLASSES: usize = 20;
 impl Packed {
     pub fn open(path: &Path) -> Result<Self> {
         let io = |source| DataError::Io { path: path.to_owned(), action: "open", source };
-        let file = File::open(path).map_err(io)?;
+        let file = open_regular(path)?;
         let problem =
             |problem: &str| DeepError::Images { path: path.to_owned(), problem: problem.to_owned() };
         let about = file.metadata().map_err(io)?;
-        if !about.is_file() {
-            return Err(problem("it is neither a file nor a folder"));
-        }
         // SAFETY: if another program shortens the file while it is mapped, this program ends, as everywhere in Partita.
         let map = unsafe { Mmap::map(&file) }.map_err(io)?;
         let bytes = match map.starts_with(&[0x1f, 0x8b]) {

@@ -97,6 +97,40 @@ fn bad_pictures_are_named_and_mixed_sizes_explained() {
 }
 
 #[test]
+fn a_jpeg_that_is_cut_short_is_no_picture() {
+    let lab = lab();
+    // Noise, so that half of the file holds half of the picture.
+    let noise =
+        |x: u32, y: u32| image::Rgb([x, y, x ^ y].map(|v| (v.wrapping_mul(2_654_435_761) >> 24) as u8));
+    let path = lab.path().join("a.jpg");
+    image::RgbImage::from_fn(64, 48, noise).save(&path).unwrap();
+    let whole = fs::read(&path).unwrap();
+    let images = Images::open(&[&path]).unwrap();
+    assert_eq!(images.get(0).unwrap().shape(), [3, 48, 64]);
+    for kept in [whole.len() / 2, whole.len() - 2] {
+        fs::write(&path, &whole[..kept]).unwrap();
+        let told = images.get(0).unwrap_err().to_string();
+        assert!(
+            told.contains("a.jpg") && told.contains("cut short") && told.contains("--skip-bad"),
+            "{told}"
+        );
+    }
+    fs::write(&path, [&whole[..], b"what some cameras add"].concat()).unwrap();
+    assert!(images.get(0).is_ok(), "bytes after the end do no harm");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_among_pictures_is_named_and_keeps_nobody_waiting() {
+    let lab = lab();
+    let made = std::process::Command::new("mkfifo").arg(lab.path().join("a.png")).status().unwrap();
+    assert!(made.success());
+    let images = Images::open(&[lab.path()]).unwrap();
+    let told = images.get(0).unwrap_err().to_string();
+    assert!(told.contains("a.png") && told.contains("a pipe"), "{told}");
+}
+
+#[test]
 fn folders_share_their_classes() {
     let lab = lab();
     for (place, red) in [("a/ant", 1), ("a/cat", 2), ("b/cat", 3), ("b/dog", 4)] {
@@ -105,6 +139,7 @@ fn folders_share_their_classes() {
     }
     let images = Images::open(&[lab.path().join("a"), lab.path().join("b")]).unwrap();
     assert_eq!(images.labels(10).unwrap(), [0, 1, 1, 2]);
+    assert_eq!(images.class_names().unwrap(), ["ant", "cat", "cat", "dog"]);
 }
 
 #[test]

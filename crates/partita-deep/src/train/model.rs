@@ -5,10 +5,11 @@ use crate::embed::Normalise;
 use crate::error::{DeepError, Result};
 use crate::images::Pixels;
 use crate::nets::{Classifier, ImageShape};
-use crate::weights::{save, tensors, walk, walk::values};
+use crate::weights::{complete, tensors, walk, walk::values};
 use burn::module::Module;
 use burn::tensor::{Device, Tensor, TensorData, activation::softmax};
 use partita::report::{Flow, Observer, Progress};
+use partita_data::CompleteFile;
 use partita_data::safetensors_io::{TensorFile, Values};
 use partita_data::versions::Origin;
 use rayon::prelude::*;
@@ -101,6 +102,11 @@ impl DeepModel {
 
     /// Write the model, whole or not at all.
     pub fn write(&self, path: &Path) -> Result<()> {
+        Ok(self.complete(path)?.appear()?)
+    }
+
+    /// The same file before it has its name.
+    pub fn complete(&self, path: &Path) -> Result<CompleteFile> {
         let about = (self.shape, self.head, (self.normalise.mean, self.normalise.deviation));
         let texts = [
             ("format", FORMAT.to_owned()),
@@ -109,12 +115,12 @@ impl DeepModel {
         ];
         let metadata = texts.into_iter().map(|(key, text)| (key.to_owned(), text)).collect();
         let tensors = tensors(&self.net).into_iter().map(|(name, t)| (format!("model.{name}"), t)).collect();
-        Ok(TensorFile { tensors, metadata }.write(path)?)
+        Ok(TensorFile { tensors, metadata }.complete(path)?)
     }
 
-    /// Write the weights before the heads, under PyTorch's names.
-    pub fn write_backbone(&self, path: &Path) -> Result<()> {
-        save(&self.net.backbone, self.params.net, path)
+    /// A file of the weights before the heads, under PyTorch's names, before it has its own name.
+    pub fn complete_backbone(&self, path: &Path) -> Result<CompleteFile> {
+        complete(&self.net.backbone, self.params.net, path)
     }
 
     /// Whether a file is such a model, of any version, judging by its metadata.

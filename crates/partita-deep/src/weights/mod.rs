@@ -9,12 +9,11 @@ use crate::error::{DeepError, Result};
 use crate::nets::{Backbone, Layout, Net};
 use memmap2::Mmap;
 use partita::rng::{Stream, stream};
-use partita_data::DataError;
-use partita_data::Fingerprint;
 use partita_data::safetensors_io::{Tensor, TensorFile, Values};
+use partita_data::{CompleteFile, DataError, Fingerprint, open_regular};
 use rand::RngExt;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// The named tensors of a file.
@@ -43,13 +42,7 @@ impl StateDict {
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let io = |source| DataError::Io { path: path.to_owned(), action: "open", source };
-        let file = File::open(path).map_err(io)?;
-        if !file.metadata().map_err(io)?.is_file() {
-            return Err(DeepError::Weights {
-                path: path.to_owned(),
-                problem: "it is no regular file".into(),
-            });
-        }
+        let file = open_regular(path)?;
         // SAFETY: if another program shortens the file while it is mapped, this program ends, as everywhere in Partita.
         let bytes = unsafe { Mmap::map(&file) }.map_err(io)?;
         let problem = |problem| DeepError::Weights { path: path.to_owned(), problem };
@@ -255,10 +248,15 @@ pub(crate) fn tensors<M: burn::module::Module>(module: &M) -> BTreeMap<String, T
 
 /// Write the weights of a network as `.safetensors`, with torchvision's names where it has them.
 pub fn save(backbone: &Backbone, net: Net, path: impl AsRef<Path>) -> Result<()> {
+    Ok(complete(backbone, net, path)?.appear()?)
+}
+
+/// The same file before it has its name.
+pub fn complete(backbone: &Backbone, net: Net, path: impl AsRef<Path>) -> Result<CompleteFile> {
     let same: Layout = |name| Some(name.to_owned());
     let layout = net.layouts().first().copied().unwrap_or(same);
     let named = tensors(backbone).into_iter().map(|(name, tensor)| (layout(&name).unwrap_or(name), tensor));
-    Ok(TensorFile { tensors: named.collect(), ..TensorFile::default() }.write(path)?)
+    Ok(TensorFile { tensors: named.collect(), ..TensorFile::default() }.complete(path)?)
 }
 
 /// Random weights as in PyTorch: uniform in ±1/√fan-in, biases included; normalisation starts as the identity.
@@ -285,7 +283,8 @@ pub fn randomise<M: burn::module::Module>(module: M, seed: u64) -> M {
 /// A number that identifies what made some features: it changes with the content of a weights file and with `options`.
 pub fn fingerprint(path: &Path, options: &str) -> Result<u64> {
     let io = |source| DataError::Io { path: path.to_owned(), action: "read", source };
-    let bytes = std::fs::read(path).map_err(io)?;
+    let mut bytes = Vec::new();
+    open_regular(path)?.read_to_end(&mut bytes).map_err(io)?;
     Ok(Fingerprint::default().with_bytes(options.as_bytes()).with_bytes(&bytes).0)
 }
 

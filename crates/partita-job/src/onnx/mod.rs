@@ -10,8 +10,6 @@ use crate::error::Result;
 use graph::{FLOAT, Graph, INT64, bytes, number, number_attribute, numbers_attribute, repeated, text, value};
 use partita::linear::Model;
 use partita::prepare::FeatureView;
-use partita_data::{AtomicFile, DataError};
-use std::io::Write;
 use std::path::Path;
 
 /// Versions of the file's layout and of the operators used.
@@ -69,10 +67,7 @@ pub fn to_onnx(model: &Model) -> partita::Result<Vec<u8>> {
 /// # Errors
 /// As [`to_onnx`], or if the file cannot be written; whatever stood at the path before is then untouched.
 pub fn write_onnx(model: &Model, path: impl AsRef<Path>) -> Result<()> {
-    let (path, content) = (path.as_ref(), to_onnx(model)?);
-    let mut file = AtomicFile::create(path)?;
-    file.write_all(&content).map_err(|source| DataError::Write { path: path.to_owned(), source })?;
-    Ok(file.finish()?)
+    crate::export::write(path.as_ref(), &to_onnx(model)?)
 }
 
 /// What is done to rows before anything else, view by view; `of` begins the names of its nodes.

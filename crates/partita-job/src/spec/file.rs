@@ -2,9 +2,8 @@
 
 use super::FitSpec;
 use crate::error::{JobError, Result};
-use partita_data::{AtomicFile, DataError};
-use std::fs;
-use std::io::Write;
+use partita_data::{AtomicFile, DataError, open_regular};
+use std::io::{Read, Write};
 use std::path::Path;
 
 impl FitSpec {
@@ -29,7 +28,8 @@ impl FitSpec {
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let failed = |source| DataError::Io { path: path.to_owned(), action: "read", source };
-        let text = fs::read_to_string(path).map_err(failed)?;
+        let mut text = String::new();
+        open_regular(path)?.read_to_string(&mut text).map_err(failed)?;
         Self::from_json(&text).map_err(|e| e.during(path.display().to_string()))
     }
 

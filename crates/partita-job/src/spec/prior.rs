@@ -59,7 +59,7 @@ impl FromStr for PriorSpec {
         match text {
             "equal" => return Ok(Self::Equal),
             "auto" => return Ok(Self::Auto),
-            path if Path::new(path).is_file() => return Ok(Self::File(path.into())),
+            path if Path::new(path).exists() => return Ok(Self::File(path.into())),
             _ => {}
         }
         let number = |cell: &str| {

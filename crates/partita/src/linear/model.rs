@@ -97,10 +97,11 @@ impl<'a> Scorer<'a> {
             }
         }
         // A feature that is not finite leaves no logit of its row finite, so that only then the rows are looked at.
-        if z.iter().any(|z| !z.is_finite()) {
+        if let Some(at) = z.iter().position(|z| !z.is_finite()) {
             block.resize(count * m, 0.0);
             self.rows.read(start, block)?;
             check_finite(block, m, start)?;
+            return Err(Error::Overflow { row: start + at / k });
         }
         Ok(z)
     }
@@ -461,6 +462,9 @@ impl Model {
         rows.read(row, &mut x)?;
         check_finite(&x, m, row)?;
         let mut proba = self.logits_of(&x);
+        if proba.iter().any(|z| !z.is_finite()) {
+            return Err(Error::Overflow { row });
+        }
         // By logits: far behind the winner all probabilities are alike.
         let cluster = largest(&proba);
         let runner_up = (0..k).filter(|&c| c != cluster).max_by(|&a, &b| proba[a].total_cmp(&proba[b]));
@@ -665,6 +669,18 @@ mod tests {
                 let error = model.predict(&rows.view()).unwrap_err();
                 assert!(matches!(error, Error::NotFinite { row: 217, column: 3, .. }), "{error}");
             }
+        }
+    }
+
+    #[test]
+    fn weights_that_overflow_give_an_error_and_no_probabilities() {
+        let mut model = model(false);
+        model.weight.fill(3e38);
+        let rows = rows();
+        for error in
+            [model.predict_proba(&rows.view()).unwrap_err(), model.explain(&rows.view(), 3).unwrap_err()]
+        {
+            assert!(matches!(error, Error::Overflow { .. }), "{error}");
         }
     }
 

@@ -71,14 +71,18 @@ pub(super) fn advice(report: &Report, params: &Params, lambda: f64) -> Option<St
         return None;
     }
     let usual = Params { lambda: None, ..params.clone() }.check(report.n).map_or(lambda, |c| c.lambda);
-    let in_use = report.cluster_sizes.iter().filter(|s| **s > 0).count();
+    // A lost cluster may still have a few rows; it is not in use all the same.
+    let in_use = report.cluster_sizes.iter().filter(|s| **s > 0).count().min(k - lost);
+    let are = if lost == 1 { "is" } else { "are" };
     Some(if lambda < usual {
         format!(
-            "{lost} of {k} clusters are lost because fairness weighs too little to hold them (lambda = {lambda}): \
+            "{lost} of {k} clusters {are} lost because fairness weighs too little to hold them (lambda = {lambda}): \
              without it one cluster for all rows is the most decisive answer; use lambda = {usual}"
         )
+    } else if in_use < 2 {
+        format!("{lost} of {k} clusters {are} lost, and the rows may have no clusters; ask for more restarts")
     } else {
-        format!("{lost} of {k} clusters are lost; ask for at most {in_use} clusters, or for more restarts")
+        format!("{lost} of {k} clusters {are} lost; ask for at most {in_use} clusters, or for more restarts")
     })
 }
 
@@ -91,4 +95,30 @@ pub struct Restart {
     pub restart: usize,
     /// Its loss when it was last judged.
     pub loss: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::EntropyClustering;
+    use ndarray::Array2;
+
+    #[test]
+    fn advice_asks_for_no_more_clusters_than_are_in_use() {
+        let x = Array2::from_shape_fn((40, 2), |(i, j)| if i % 2 == j { 9.0 } else { 0.1 * i as f32 });
+        let (params, report) = (Params::new(4), EntropyClustering::new(2).fit(&x).expect("a fit").report);
+        let lambda = params.check(40).expect("usual options").lambda;
+        let told = |ailments, cluster_sizes| {
+            advice(&Report { k: 4, ailments, cluster_sizes, ..report.clone() }, &params, lambda)
+        };
+        assert_eq!(told(Vec::new(), vec![10; 4]), None);
+        // A twin keeps a few rows, and is not in use all the same.
+        let twin = told(vec![Ailment::Twin { cluster: 3, of: 1 }], vec![100, 86, 100, 14]).expect("advice");
+        assert!(twin.starts_with("1 of 4 clusters is lost; ask for at most 3 clusters"), "{twin}");
+        let dead = |cluster| Ailment::Dead { cluster };
+        let two = told(vec![dead(2), dead(3)], vec![100, 90, 1, 0]).expect("advice");
+        assert!(two.starts_with("2 of 4 clusters are lost; ask for at most 2 clusters"), "{two}");
+        let all = told(vec![dead(1), dead(2), dead(3)], vec![100, 0, 0, 0]).expect("advice");
+        assert!(all.contains("may have no clusters"), "{all}");
+    }
 }

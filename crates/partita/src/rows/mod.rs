@@ -195,16 +195,25 @@ pub fn check_width(rows: &dyn Rows, expected: usize) -> Result<()> {
     if found == expected { Ok(()) } else { Err(Error::Width { expected, found }) }
 }
 
-/// The first value of a block that is NaN or infinite, as an error that names its row and column.
+/// The largest feature: twice the difference of two such is still a number.
+const LARGEST: f32 = f32::MAX / 4.0;
+
+/// Whether a feature can be computed with: neither NaN nor infinite, nor so large that differences overflow.
+#[inline(always)]
+pub(crate) fn is_usable(value: f32) -> bool {
+    value.abs() <= LARGEST
+}
+
+/// The first value of a block that is NaN, infinite or too large, as an error that names its row and column.
 pub fn check_finite(block: &[f32], m: usize, first_row: usize) -> Result<()> {
     // A fold without early exit vectorises; the position is looked for only when there is one.
     if !vector::dispatch(
         #[inline(always)]
-        || block.iter().fold(false, |bad, v| bad | !v.is_finite()),
+        || block.iter().fold(false, |bad, v| bad | !is_usable(*v)),
     ) {
         return Ok(());
     }
-    match block.iter().position(|v| !v.is_finite()) {
+    match block.iter().position(|v| !is_usable(*v)) {
         Some(at) => Err(Error::NotFinite { row: first_row + at / m, column: at % m, value: block[at] }),
         None => Ok(()),
     }
@@ -264,5 +273,21 @@ mod tests {
         block[2 * 7 + 4] = f32::NEG_INFINITY;
         let error = check_finite(&block, 7, 100).unwrap_err();
         assert!(matches!(error, Error::NotFinite { row: 102, column: 4, .. }), "{error}");
+    }
+
+    #[test]
+    fn the_reason_that_is_given_is_true() {
+        for (value, reason) in [
+            (f32::NAN, "column 0 is NaN; remove or fill"),
+            (
+                1e39f64 as f32,
+                "column 0 is inf: infinite, or beyond 3.4e38, the largest number in single precision",
+            ),
+            (-3.4e38, "column 0 is -3.4e38, so large that differences overflow"),
+        ] {
+            let told = check_finite(&[value], 1, 0).unwrap_err().to_string();
+            assert!(told.contains(reason), "{told}");
+        }
+        assert!(check_finite(&[8e37, -8e37], 1, 0).is_ok());
     }
 }

@@ -1,6 +1,6 @@
 //! Rows of mostly zeros, such as counts of words: only what is not zero is kept and worked on.
 
-use super::Rows;
+use super::{Rows, is_usable};
 use crate::error::{Error, Result};
 use std::borrow::Cow;
 
@@ -74,9 +74,9 @@ impl<'a> Csr<'a> {
         Csr { starts, columns: columns.into(), values: values.into(), m: self.m }
     }
 
-    /// The first value that is NaN or infinite, as an error.
+    /// The first value that is NaN, infinite or too large, as an error.
     pub fn check_finite(&self) -> Result<()> {
-        let Some(at) = self.values.iter().position(|v| !v.is_finite()) else { return Ok(()) };
+        let Some(at) = self.values.iter().position(|v| !is_usable(*v)) else { return Ok(()) };
         let row = self.starts.partition_point(|start| *start <= at) - 1;
         Err(Error::NotFinite { row, column: self.columns[at] as usize, value: self.values[at] })
     }
