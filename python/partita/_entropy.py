@@ -550,11 +550,13 @@ class EntropyClustering(Clusterer):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file that the command ``partita`` reads too (safetensors).
 
-        The options of the engine are in it. Those of this package alone are not: ``balance``, ``min_size``, ``max_size``,
+        The options of the engine are in it, and the names of features and clusters, if they have any. Those of this package alone are not: ``balance``, ``min_size``, ``max_size``,
         ``warm_start``, ``max_memory``, ``n_jobs`` and ``verbose``.
         """
         check_is_fitted(self)
-        self._model.save(os.fspath(path))
+        columns = getattr(self, "feature_names_in_", None)
+        names = [] if self.cluster_names_ is None else [str(name) for name in self.cluster_names_ if name is not None]
+        self._model.save(os.fspath(path), None if columns is None else [str(name) for name in columns], names)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> EntropyClustering:
@@ -573,7 +575,11 @@ class EntropyClustering(Clusterer):
         loaded.n_features_in_ = sum(widths)
         loaded.n_clusters_ = loaded.n_clusters
         loaded.classes_ = np.arange(loaded.n_clusters)
-        loaded.cluster_names_ = None
+        columns, names = model.names()
+        if columns is not None:
+            loaded.feature_names_in_ = np.asarray(columns, dtype=object)
+        missing = [None] * (loaded.n_clusters - len(names))
+        loaded.cluster_names_ = np.asarray(names + missing, dtype=object) if names else None
         return loaded
 
     @classmethod

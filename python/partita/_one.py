@@ -95,7 +95,7 @@ class OneCluster:
         """The same as a file."""
         _native.LinearModel.of_one_cluster(self.m).write_onnx(path)
 
-    def save(self, path: str) -> None:
+    def save(self, path: str, columns: list[str] | None, clusters: list[str]) -> None:
         """Nothing was learned."""
         raise ValueError("a model of one cluster cannot be saved: the file format begins at two")
 

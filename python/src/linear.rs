@@ -7,6 +7,7 @@ use ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
 use partita::linear::{Model, Params};
 use partita::prepare::FeatureView;
+use partita_data::Columns;
 use partita_data::model_file::ModelFile;
 use partita_job::onnx::{to_onnx, write_onnx};
 use partita_job::portrait::{PortraitOptions, portraits};
@@ -224,9 +225,25 @@ impl LinearModel {
         write_onnx(&self.file.model, path).map_err(raised)
     }
 
-    /// Write the file that the command `partita` reads too.
-    fn save(&self, path: PathBuf) -> PyResult<()> {
-        self.file.write(path).map_err(raised)
+    /// The names of the features, if they have any, and those of the first clusters.
+    fn names(&self) -> (Option<Vec<String>>, Vec<String>) {
+        let columns = self.file.names.columns.iter().cloned();
+        let columns: Option<Vec<Columns>> = columns.collect();
+        let names = columns.map(|columns| columns.into_iter().flat_map(|c| c.names).collect::<Vec<_>>());
+        (names.filter(|names| !names.is_empty()), self.file.names.clusters.clone())
+    }
+
+    /// Write the file that the command `partita` reads too, with the names of features, if they have any, and of clusters.
+    fn save(&self, path: PathBuf, columns: Option<Vec<String>>, clusters: Vec<String>) -> PyResult<()> {
+        let mut file = self.file.clone();
+        if let Some(mut rest) = columns {
+            let widths = self.file.model.widths();
+            let groups =
+                widths.into_iter().map(|width| Some(Columns::named(rest.drain(..width.min(rest.len())))));
+            file.names.columns = groups.collect();
+        }
+        file.names.clusters = clusters;
+        file.write(path).map_err(raised)
     }
 
     /// Read such a file.

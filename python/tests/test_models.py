@@ -175,3 +175,23 @@ def test_a_lift_is_written_as_onnx(lift):
         label, proba = session.run(["label", "probabilities"], {"X": rows})
         np.testing.assert_array_equal(label, model.predict(rows))
         np.testing.assert_allclose(proba, model.predict_proba(rows), atol=1e-4)
+
+
+def test_names_go_to_the_command_and_come_back(command, blobs, tmp_path):
+    """Columns are matched by name there, and clusters carry the names of known labels."""
+    pd = pytest.importorskip("pandas")
+    x, truth = blobs
+    table = pd.DataFrame(x, columns=[f"c{j}" for j in range(x.shape[1])])
+    known = np.full(len(x), None, dtype=object)
+    known[:40] = np.array(["ash", "birch", "cedar", "date"])[truth[:40]]
+    model = EntropyClustering(4, n_init=2).fit(table, known=known)
+    model.save(tmp_path / "m.safetensors")
+    table[table.columns[::-1]].to_csv(tmp_path / "turned.csv", index=False)
+    run(command, "predict", tmp_path / "m.safetensors", tmp_path / "turned.csv", "-o", tmp_path / "labels.csv")
+    found = pd.read_csv(tmp_path / "labels.csv")
+    assert found["name"].tolist() == model.cluster_names_[model.labels_].tolist()
+    loaded = EntropyClustering.load(tmp_path / "m.safetensors")
+    assert loaded.feature_names_in_.tolist() == table.columns.tolist()
+    assert loaded.cluster_names_.tolist() == model.cluster_names_.tolist()
+    with pytest.raises(ValueError, match="feature names"):
+        loaded.predict(table[table.columns[::-1]])
