@@ -125,7 +125,11 @@ fn numbers_that_single_precision_cannot_hold_are_named_with_the_true_reason() {
     let lab = Lab::new();
     let table = |value: &str| format!("a,b\n1,2\n{value},3\n4,5\n2,1\n");
     lab.write("x.csv", table("1e39"));
-    lab.refused(3, "fit x.csv -k 2", &["row 1, column 0 is inf", "beyond 3.4e38, the largest number"]);
+    lab.refused(
+        3,
+        "fit x.csv -k 2",
+        &["row 1 of column 'a', which is inf", "too large for single precision"],
+    );
     lab.write("x.csv", table("3.4e38"));
     lab.refused(3, "fit x.csv -k 2", &["3.4e38", "differences overflow", "divide the column"]);
 }

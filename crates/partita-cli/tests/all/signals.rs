@@ -38,7 +38,7 @@ fn ended(lab: &Lab, arguments: &str, name: &str) -> (Option<i32>, String) {
 fn a_reader_that_waits_is_ended() {
     let lab = Lab::new();
     for name in ["INT", "TERM"] {
-        for arguments in ["fit - -k 2 -o m.safetensors", "evaluate --truth - --pred x.npy"] {
+        for arguments in ["fit - -k 2 -o m.safetensors", "evaluate --truth x.npy --pred -"] {
             let (code, told) = ended(&lab, arguments, name);
             assert_eq!(code, Some(INTERRUPTED), "{told}");
             assert!(told.contains("interrupted") && told.contains("no file is half-written"), "{told}");
