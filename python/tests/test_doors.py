@@ -10,6 +10,7 @@ import subprocess
 from dataclasses import dataclass, field
 
 import numpy as np
+import pandas
 import pytest
 import scipy.sparse as sp
 from sklearn.utils._param_validation import InvalidParameterError
@@ -32,6 +33,7 @@ class Case:
     spec: dict = field(default_factory=dict)
     arguments: dict = field(default_factory=dict)
     columns: list | None = None
+    names: list | None = None
     known: object = None
     weights: object = None
     like: bool = False
@@ -97,7 +99,8 @@ def as_groups(case, rng, directory):
 
 def as_table(case, rng, directory):
     case.files = [directory / "x.csv"]
-    lines = [",".join(f"c{j}" for j in range(case.x.shape[1]))]
+    case.names = [f"c{j}" for j in range(case.x.shape[1])]
+    lines = [",".join(case.names)]
     lines += [",".join(f"{value:.9g}" for value in row) for row in case.x]
     case.files[0].write_text("\n".join(lines) + "\n")
 
@@ -107,6 +110,7 @@ def as_columns(case, rng, directory):
     m = case.x.shape[1]
     chosen = np.sort(rng.choice(m, size=int(rng.integers(2, m + 1)), replace=False))
     case.columns, case.x = [f"c{j}" for j in chosen], case.x[:, chosen]
+    case.names = case.columns
 
 
 def as_sparse(case, rng, directory):
@@ -258,7 +262,8 @@ def of_package(case, directory):
     if case.like:
         model = EntropyClustering.load(directory / "old.safetensors").set_params(**model.set_params(warm_start=True).get_params())
     try:
-        model.fit(case.x, known=case.known, sample_weight=case.weights)
+        x = case.x if case.names is None else pandas.DataFrame(case.x, columns=case.names)
+        model.fit(x, known=case.known, sample_weight=case.weights)
     except ValueError as error:
         return Answer(refusal=str(error), comparable=not isinstance(error, InvalidParameterError))
     model.save(directory / "model.safetensors")
