@@ -114,7 +114,7 @@ fn linear(r: &LinearDetails) -> Vec<(&'static str, String)> {
     let taught = (r.neighbours > 0)
         .then(|| ("neighbours", format!("each row is taught together with its {} nearest", r.neighbours)));
     let rest = vec![
-        ("fairness", format!("{:.4} nats from the prior (0: sizes as expected)", r.fairness)),
+        ("fairness", format!("{:.4} nats from the prior (0: sizes as expected)", r.fairness.max(0.0))),
         ("margin", format!("{:.2e} smallest, {:.2e} median", r.margin, r.median_margin)),
         ("loss", format!("{:.4} (best of {}, worst {worst:.4})", r.loss, r.restarts.len())),
         ("agreement", format!("{:.3} mean ARI between restarts", r.agreement)),

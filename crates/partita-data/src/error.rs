@@ -290,7 +290,7 @@ fn quote(cell: &str) -> String {
 
 /// What else the first line may be.
 fn first_line(line: u64) -> &'static str {
-    if line == 1 { "; if the line names the columns, say that there is a header" } else { "" }
+    if line == 1 { "; if the line names the columns, set the option header to yes" } else { "" }
 }
 
 /// Names as listed in a message; a long list is cut.

@@ -5,7 +5,7 @@ use crate::error::{JobError, Result};
 use crate::field::Field;
 use crate::given::Given;
 use crate::resources::Resources;
-use crate::spec::FitSpec;
+use crate::spec::{ClusterCount, FitSpec};
 use partita::choose::{Choice, Trial, Verdict, choose, most_clusters};
 use partita::linear::{Input, Params};
 use partita::report::{Observer, Part};
@@ -78,6 +78,16 @@ pub(crate) fn chosen(
     let observer = Part::new(observer, 0.0, CHOOSING);
     let choice = resources.on_threads(|| choose(&input, &candidates, Trial::default(), &observer))??;
     Ok(Some(choice.into()))
+}
+
+/// The numbers of clusters to try for `n` rows if none are asked for: at least two, so that rows that are too few are told.
+///
+/// ```
+/// assert_eq!(partita_job::usual_range(60), 2..=8);
+/// assert_eq!(partita_job::usual_range(10_000), 2..=20);
+/// ```
+pub fn usual_range(n: usize) -> RangeInclusive<usize> {
+    ClusterCount::Auto.range(most_clusters(n).max(3)).expect("no number is given")
 }
 
 /// The options of a fit for each number.

@@ -37,7 +37,7 @@ mod spec;
 mod training;
 
 pub use block::Block;
-pub use choosing::{ChoiceNote, TriedNumber};
+pub use choosing::{ChoiceNote, TriedNumber, usual_range};
 #[cfg(feature = "deep")]
 pub use dataset::usable_images;
 pub use dataset::{AllRows, DataPart, Dataset, MissingNote, Note, SharedRows};

@@ -63,16 +63,16 @@ pub struct CompareArgs {
 pub struct ChooseArgs {
     #[command(flatten)]
     pub read: ReadArgs,
-    /// Numbers of clusters to try, both ends included
-    #[arg(long, value_name = "A..B", value_parser = range, default_value = "2..20")]
-    pub range: RangeInclusive<usize>,
+    /// Numbers of clusters to try, both ends included [default: from 2 to 20, or as many as the rows allow]
+    #[arg(long, value_name = "A..B", value_parser = range)]
+    pub range: Option<RangeInclusive<usize>>,
     /// Weights of fairness to try with each number of clusters
     #[arg(long, value_delimiter = ',', value_name = "L1,L2,..")]
     pub lambda: Vec<f64>,
     /// Weights of the squared norm to try with each number of clusters
     #[arg(long, value_delimiter = ',', value_name = "G1,G2,..")]
     pub gamma: Vec<f64>,
-    /// Clusters may differ in size: estimate their sizes in every fit, also of many features (about ten times slower)
+    /// Clusters may differ in size: estimate their sizes also where rows are too few to show them (about ten times slower)
     #[arg(long)]
     pub unequal: bool,
     /// Random splits of the rows

@@ -12,7 +12,7 @@ use partita::compare::Spread;
 use partita::linear::Input;
 use partita_data::appear_together;
 use partita_job::export::{check_files, complete, named};
-use partita_job::{CandidateSpec, Dataset};
+use partita_job::{CandidateSpec, Dataset, usual_range};
 use partita_study::chart::{Axis, Chart, Mark};
 use partita_study::table::{Table, words};
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ pub fn run(args: &ChooseArgs) -> Result<()> {
     let rows = dataset.rows()?;
     let input = Input { widths: dataset.widths(), memory: resources.memory, ..Input::new(&rows) };
     let tried = CandidateSpec {
-        k: args.range.clone().collect(),
+        k: args.range.clone().unwrap_or_else(|| usual_range(dataset.n())).collect(),
         lambda: args.lambda.clone(),
         gamma: args.gamma.clone(),
         unequal: args.unequal,

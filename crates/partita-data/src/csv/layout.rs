@@ -70,7 +70,7 @@ impl Layout {
             let line = first.iter().take(3).map(String::as_str).collect::<Vec<_>>().join(", ");
             let more = if first.len() > 3 { ", …" } else { "" };
             roles.notes.push(format!(
-                "its first line ({line}{more}) is read as a row; if it names the columns, say that there is a header"
+                "its first line ({line}{more}) is read as a row; if it names the columns, set the option header to yes"
             ));
         }
         if let Some(like) = options.like.as_ref().filter(|_| !header) {

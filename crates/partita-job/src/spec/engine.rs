@@ -45,7 +45,7 @@ impl FitSpec {
         };
         let prior = match &params.prior {
             Prior::Uniform => PriorSpec::Equal,
-            Prior::Usual => PriorSpec::Usual,
+            Prior::Usual | Prior::Seen => PriorSpec::Usual,
             Prior::Given(shares) => PriorSpec::Shares(shares.clone()),
             Prior::Estimated { .. } => PriorSpec::Auto,
         };

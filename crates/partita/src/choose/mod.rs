@@ -21,7 +21,7 @@ mod verdict;
 pub use verdict::Verdict;
 
 use crate::error::{Error, Result};
-use crate::linear::{Input, Params};
+use crate::linear::{Input, Params, Prior};
 use crate::metrics::Spread;
 use crate::report::{Flow, Observer, Progress};
 use parts::{Parts, Seen};
@@ -169,6 +169,7 @@ pub fn choose(
     observer: &dyn Observer,
 ) -> Result<Choice> {
     check(input, candidates, trial.splits)?;
+    let candidates: &[Params] = &candidates.iter().map(without_graph).collect::<Vec<_>>();
     let steps = Steps::new(observer, candidates.len() * (1 + trial.splits));
     let parts = Parts::draw(input, candidates, trial, &steps)?;
     let mut tried: Vec<Candidate> = candidates.iter().map(Candidate::new).collect();
@@ -181,6 +182,13 @@ pub fn choose(
         }
     }
     Ok(verdict::conclude(tried, trial.splits))
+}
+
+/// The options of a fit to a part of the rows. The graph of neighbours would show other sizes in each part, and clusters would not be found again for
+/// that reason alone.
+fn without_graph(params: &Params) -> Params {
+    let prior = if params.prior == Prior::Usual { Prior::Seen } else { params.prior.clone() };
+    Params { prior, ..params.clone() }
 }
 
 /// Fits of all these candidates to the splits of a round. They are independent, and so small that threads are best used side by side.

@@ -373,7 +373,7 @@ fn checked<'a>(input: &'a Input<'a>, prepared: &'a Prepared, params: &Params) ->
         true => Some(Layout::of(&source, &sample(params.seed, &source)?, params.k, params.seed)),
         false => None,
     };
-    let prior = params.prior.resolve(params.k, layout.is_some() || may_try(&source, params.k));
+    let prior = params.prior.resolve(params.k, layout.is_some(), may_try(&source, params.k));
     let params = Params { prior, ..params.clone() };
     let mut checked = params.check(input.rows.n())?;
     if params.gamma.is_none() {

@@ -43,6 +43,9 @@ pub enum Prior {
     Uniform,
     /// Estimated sizes where rows show how large clusters are; equal ones where they are too few, or where known labels or a model name the clusters.
     Usual,
+    /// The same without the graph of neighbours: estimated in few dimensions, otherwise equal. Fits to parts of the rows that are to be compared with each other
+    /// need sizes that do not depend on which rows are in a part.
+    Seen,
     /// These shares.
     Given(Vec<f64>),
     /// Nothing: they are estimated, each between these shares.
@@ -55,11 +58,12 @@ pub enum Prior {
 }
 
 impl Prior {
-    /// What [`Prior::Usual`] means for `k` clusters, whose sizes the rows show or not.
-    pub(super) fn resolve(&self, k: usize, shown: bool) -> Self {
+    /// What [`Prior::Usual`] and [`Prior::Seen`] mean for `k` clusters, whose layout is seen or not, and whose sizes a graph may show or not.
+    pub(super) fn resolve(&self, k: usize, seen: bool, shown: bool) -> Self {
         match self {
-            Self::Usual if shown => Self::unknown(k),
-            Self::Usual => Self::Uniform,
+            Self::Usual if seen || shown => Self::unknown(k),
+            Self::Seen if seen => Self::unknown(k),
+            Self::Usual | Self::Seen => Self::Uniform,
             known => known.clone(),
         }
     }
@@ -217,7 +221,7 @@ impl Params {
         require("the learning rate", rate, rate.is_finite() && rate > 0.0, "a finite number above 0")?;
         let prior = match &self.prior {
             Prior::Given(prior) => check_prior(prior, self.k)?,
-            Prior::Uniform | Prior::Usual => uniform(self.k),
+            Prior::Uniform | Prior::Usual | Prior::Seen => uniform(self.k),
             Prior::Estimated { least, most } => {
                 self.check_range(*least, *most)?;
                 uniform(self.k)
