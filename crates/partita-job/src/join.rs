@@ -70,11 +70,13 @@ impl<T: Clone> Beside<'_, T> {
 
     /// Match by names, or say why they are matched in order.
     fn places(&self, target: Target<'_>) -> Result<(Match, Option<String>)> {
-        let Some(((rows, ids), target_ids)) = self.ids.as_ref().map(|ids| (target.all, ids)).zip(target.ids)
-        else {
-            return Ok((Match::Order, None));
-        };
+        let Some(ids) = &self.ids else { return Ok((Match::Order, None)) };
+        let rows = target.all;
         let is_row = |ids: &Ids| ids.column.eq_ignore_ascii_case(ROW);
+        let Some(target_ids) = target.ids.filter(|target| is_row(ids) || !is_row(target)) else {
+            let unused = || format!("its rows are matched in order, since the data has no '{}'", ids.column);
+            return Ok((Match::Order, (ids.certain && !is_row(ids)).then(unused)));
+        };
         if is_row(ids) != is_row(target_ids) || ids.values == target_ids.values {
             return Ok((Match::Order, None));
         }
@@ -85,9 +87,10 @@ impl<T: Clone> Beside<'_, T> {
             target_ids.values.iter().map(|id| index.get(id.as_str()).copied()).collect();
         let hits = places.iter().flatten().count();
         let (mine, theirs) = (&ids.column, &target_ids.column);
-        if !same && hits == 0 {
+        // Numbers of one system may be strange to another, but two columns of ids that share nothing are a slip.
+        if !same && hits == 0 && !(ids.certain && target_ids.certain) {
             let text = format!(
-                "its rows are matched in order, since none of its '{mine}' is a '{theirs}' of the data"
+                "its rows are matched in order, since no '{mine}' of it is among the '{theirs}' of the data"
             );
             return Ok((Match::Order, Some(text)));
         }
@@ -124,8 +127,13 @@ impl<T: Clone> Beside<'_, T> {
             return Ok(());
         }
         let (path, what, count) = (self.path.display(), self.what, missing.len());
+        let advice = match (count == places.len(), self.field) {
+            (true, _) => "none matches; correct the ids, or remove their column to match rows by their order",
+            (false, Some(Field::Weights)) => "add them",
+            (false, _) => "add them, with an empty label where it is unknown",
+        };
         let problem =
-            format!("{path} has no {what} for {} ({count} rows of the data); add them", listed(&missing));
+            format!("{path} has no {what} for {} ({count} rows of the data); {advice}", listed(&missing));
         Err(JobError::file(self.field, problem))
     }
 
