@@ -92,7 +92,11 @@ fn a_model_serves_the_tables_that_come_later() {
     }
     let why = lab.json("explain m.safetensors shuffled.csv --id C-1007");
     assert_eq!(why["cluster"].to_string(), expected["C-1007"]);
-    assert_eq!(why["contributions"].as_array().unwrap().len(), 3);
+    let parts = why["contributions"].as_array().unwrap();
+    assert_eq!(parts.len(), 3);
+    let lead = number(&why, "/base") + parts.iter().map(|part| number(part, "/contribution")).sum::<f64>();
+    let share = |whose: &str| number(&why, &format!("/proba/{}", why[whose]));
+    assert!((lead - (share("cluster") / share("runner_up")).ln()).abs() < 0.01, "{why}");
     lab.refused(2, "explain m.safetensors shuffled.csv", &["--row", "--id"]);
     lab.refused(3, "explain m.safetensors shuffled.csv --id C-1", &["no row is called 'C-1'"]);
 
@@ -192,6 +196,9 @@ fn the_number_of_clusters_and_the_rivals_are_found() {
         serde_json::from_str(&lab.succeed(&format!("{compare} partita,kmeans -k 3 --format json -o -")))
             .unwrap();
     assert_eq!((&compared["n"], &compared["m"]), (&json!(ROWS), &json!(3)));
+    for method in ["0", "1"] {
+        assert_eq!(number(&compared, &format!("/methods/{method}/runs/0/scores/acc")), 1.0);
+    }
     lab.refused(3, &format!("{compare} kmean -k 3"), &["kmean", "compare --help"]);
     lab.refused(3, &format!("{compare} kmeans -k 300"), &["300 clusters", "210 rows"]);
 }

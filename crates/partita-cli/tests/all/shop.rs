@@ -48,7 +48,7 @@ pub fn customers() -> Vec<Customer> {
             age: (i % 17 != 9).then_some(age),
             income: ([21_000.0, 64_000.0, 38_000.0][segment] + 4000.0 * noise(1)).round() + 0.25,
             visits: ([42.0, 9.0, 20.0][segment] + 3.0 * noise(2)).round() as i64,
-            member: i / 3 % 2 == 0,
+            member: (i / 3).is_multiple_of(2),
             segment,
         }
     };
