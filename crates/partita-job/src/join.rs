@@ -318,8 +318,17 @@ mod tests {
         let target = ids("id", &["a", "b", "c"]);
         assert_eq!(matched(Some(ids("id", &["c", "a", "x", "b"])), Some(&target), None).unwrap(), [1, 3, 0]);
         assert_eq!(matched(Some(ids("id", &["c"])), Some(&target), Some(-1)).unwrap(), [-1, -1, 0]);
-        assert_eq!(matched(Some(ids("key", &["7", "8", "9"])), Some(&target), None).unwrap(), [0, 1, 2]);
         assert_eq!(matched(None, Some(&target), None).unwrap(), [0, 1, 2]);
+    }
+
+    #[test]
+    fn columns_of_ids_that_share_nothing_are_no_reason_to_match_in_order() {
+        let target = ids("id", &["a", "b", "c"]);
+        let key = ids("key", &["7", "8", "9"]);
+        let error = matched(Some(key.clone()), Some(&target), None).unwrap_err().to_string();
+        assert!(error.contains("(3 rows of the data); none matches"), "{error}");
+        // A first column of texts may be no names at all.
+        assert_eq!(matched(Some(Ids { certain: false, ..key }), Some(&target), None).unwrap(), [0, 1, 2]);
     }
 
     #[test]
