@@ -101,12 +101,19 @@ pub(crate) fn identify(path: &Path) -> Result<(File, Format)> {
         "" if streamed => Format::Text,
         "safetensors" => Format::Safetensors,
         "arrows" => Format::ArrowStream,
+        picture if PICTURES.contains(&picture) => {
+            return Err(unknown(
+                "it is a picture; compute the features of pictures with `partita embed` first",
+            ));
+        }
         "" => return Err(unknown("it has no extension and its first bytes are unknown")),
         other => return Err(unknown(&format!("its extension is .{other} and its first bytes are unknown"))),
     };
     Ok((file, format))
 }
 
+/// Extensions of pictures, which hold no rows of features.
+const PICTURES: [&str; 6] = ["png", "jpg", "jpeg", "bmp", "gif", "webp"];
 /// Extensions of text tables.
 const TEXT: [&str; 6] = ["csv", "tsv", "tab", "txt", "dat", "psv"];
 

@@ -135,7 +135,7 @@ fn meant(missing: &[&str], available: &[&str]) -> String {
     };
     let near = |name: &str| {
         let apart = |other: &&&str| strsim::damerau_levenshtein(&plain(name), &plain(other));
-        let limit = SLIPS.min(plain(name).len().saturating_sub(1));
+        let limit = SLIPS.min(plain(name).chars().count() / 2);
         available
             .iter()
             .min_by_key(apart)
@@ -164,5 +164,11 @@ mod tests {
         assert!(error.contains("t.csv lacks 'income', 'age', 'b'"), "{error}");
         assert!(error.contains("'Income ' for 'income', 'ago' for 'age'"), "{error}");
         assert!(!error.contains("for 'b'"), "{error}");
+    }
+
+    #[test]
+    fn a_short_name_with_half_of_its_letters_changed_is_not_meant() {
+        let error = Columns::named(["age"]).find(Path::new("t"), &["name"]).unwrap_err().to_string();
+        assert!(!error.contains("perhaps"), "{error}");
     }
 }

@@ -70,11 +70,13 @@ impl<T: Clone> Beside<'_, T> {
 
     /// Match by names, or say why they are matched in order.
     fn places(&self, target: Target<'_>) -> Result<(Match, Option<String>)> {
-        let Some(((rows, ids), target_ids)) = self.ids.as_ref().map(|ids| (target.all, ids)).zip(target.ids)
-        else {
-            return Ok((Match::Order, None));
-        };
+        let Some(ids) = &self.ids else { return Ok((Match::Order, None)) };
+        let rows = target.all;
         let is_row = |ids: &Ids| ids.column.eq_ignore_ascii_case(ROW);
+        let Some(target_ids) = target.ids.filter(|target| is_row(ids) || !is_row(target)) else {
+            let unused = || format!("its rows are matched in order, since the data has no '{}'", ids.column);
+            return Ok((Match::Order, (ids.certain && !is_row(ids)).then(unused)));
+        };
         if is_row(ids) != is_row(target_ids) || ids.values == target_ids.values {
             return Ok((Match::Order, None));
         }
@@ -85,9 +87,10 @@ impl<T: Clone> Beside<'_, T> {
             target_ids.values.iter().map(|id| index.get(id.as_str()).copied()).collect();
         let hits = places.iter().flatten().count();
         let (mine, theirs) = (&ids.column, &target_ids.column);
-        if !same && hits == 0 {
+        // Numbers of one system may be strange to another, but two columns of ids that share nothing are a slip.
+        if !same && hits == 0 && !(ids.certain && target_ids.certain) {
             let text = format!(
-                "its rows are matched in order, since none of its '{mine}' is a '{theirs}' of the data"
+                "its rows are matched in order, since no '{mine}' of it is among the '{theirs}' of the data"
             );
             return Ok((Match::Order, Some(text)));
         }
@@ -124,8 +127,13 @@ impl<T: Clone> Beside<'_, T> {
             return Ok(());
         }
         let (path, what, count) = (self.path.display(), self.what, missing.len());
+        let advice = match (count == places.len(), self.field) {
+            (true, _) => "none matches; correct the ids, or remove their column to match rows by their order",
+            (false, Some(Field::Weights)) => "add them",
+            (false, _) => "add them, with an empty label where it is unknown",
+        };
         let problem =
-            format!("{path} has no {what} for {} ({count} rows of the data); add them", listed(&missing));
+            format!("{path} has no {what} for {} ({count} rows of the data); {advice}", listed(&missing));
         Err(JobError::file(self.field, problem))
     }
 
@@ -310,8 +318,17 @@ mod tests {
         let target = ids("id", &["a", "b", "c"]);
         assert_eq!(matched(Some(ids("id", &["c", "a", "x", "b"])), Some(&target), None).unwrap(), [1, 3, 0]);
         assert_eq!(matched(Some(ids("id", &["c"])), Some(&target), Some(-1)).unwrap(), [-1, -1, 0]);
-        assert_eq!(matched(Some(ids("key", &["7", "8", "9"])), Some(&target), None).unwrap(), [0, 1, 2]);
         assert_eq!(matched(None, Some(&target), None).unwrap(), [0, 1, 2]);
+    }
+
+    #[test]
+    fn columns_of_ids_that_share_nothing_are_no_reason_to_match_in_order() {
+        let target = ids("id", &["a", "b", "c"]);
+        let key = ids("key", &["7", "8", "9"]);
+        let error = matched(Some(key.clone()), Some(&target), None).unwrap_err().to_string();
+        assert!(error.contains("(3 rows of the data); none matches"), "{error}");
+        // A first column of texts may be no names at all.
+        assert_eq!(matched(Some(Ids { certain: false, ..key }), Some(&target), None).unwrap(), [0, 1, 2]);
     }
 
     #[test]

@@ -53,7 +53,7 @@ pub struct CompareArgs {
     /// Format of the result [default: what the name of --output says, otherwise md]
     #[arg(long, value_enum)]
     pub format: Option<Format>,
-    /// Write the result to this file instead of printing it: .md, .csv, .json or .html
+    /// Write the result to this file instead of printing it: .md, .csv, .json or .html; - is standard output
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 }
@@ -96,7 +96,7 @@ pub struct ChooseArgs {
     /// Format of the result [default: what the name of --output says, otherwise md]
     #[arg(long, value_enum)]
     pub format: Option<Format>,
-    /// Write the result to this file instead of printing it: .md, .csv, .json or .html
+    /// Write the result to this file instead of printing it: .md, .csv, .json or .html; - is standard output
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 }

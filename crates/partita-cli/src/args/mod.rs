@@ -12,7 +12,7 @@ pub use fit::{FitArgs, MethodArgs, SizeArgs};
 #[cfg(feature = "deep")]
 pub use network::NetworkArgs;
 
-use clap::{Args, Parser, Subcommand, ValueHint};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 use partita_data::Source;
 use partita_job::{DataSpec, Resources};
@@ -222,7 +222,7 @@ pub struct ExportArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = examples::EXPLAIN)]
+#[command(after_help = examples::EXPLAIN, group = ArgGroup::new("which").args(["row", "id"]).required(true))]
 pub struct ExplainArgs {
     /// A model written by `partita fit`
     #[arg(value_hint = ValueHint::FilePath)]
@@ -230,7 +230,7 @@ pub struct ExplainArgs {
     #[command(flatten)]
     pub read: ReadArgs,
     /// Number of the row, counted from 0
-    #[arg(long, short, required_unless_present = "id", conflicts_with = "id")]
+    #[arg(long, short)]
     pub row: Option<usize>,
     /// Name of the row, as the column of ids has it
     #[arg(long)]

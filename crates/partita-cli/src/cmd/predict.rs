@@ -49,7 +49,7 @@ pub fn run(args: &PredictArgs) -> Result<()> {
     terminal.finish();
     let what = format!("{} on {}", args.model.display(), args.read.data[0].display());
     done.map_err(|error: JobError| error.during(what))?;
-    if args.json { outputs::print_json(&tally.json(ids, output)) } else { Ok(()) }
+    if args.json { outputs::print_json(&tally.json(&model, ids, output)) } else { Ok(()) }
 }
 
 /// What the JSON object says: how many rows went where and, if there is no file, where each went.
@@ -92,11 +92,12 @@ impl Tally {
         }
     }
 
-    fn json(&self, ids: Option<&[String]>, output: Option<&Path>) -> Value {
+    fn json(&self, model: &AnyModel, ids: Option<&[String]>, output: Option<&Path>) -> Value {
         let n = self.sizes.iter().sum::<usize>() + self.outliers;
+        let names = Some(model.cluster_names()).filter(|names| !names.is_empty());
         let mut object = json!({
-            "n": n, "k": self.sizes.len(), "cluster_sizes": self.sizes, "outliers": self.outliers,
-            "output": output.map(|path| path.display().to_string()),
+            "n": n, "k": self.sizes.len(), "cluster_sizes": self.sizes, "cluster_names": names,
+            "outliers": self.outliers, "output": output.map(|path| path.display().to_string()),
         });
         if self.each {
             object["ids"] = json!(ids);

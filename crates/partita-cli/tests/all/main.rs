@@ -10,11 +10,13 @@ mod killed;
 mod knowledge;
 mod lab;
 mod lifts;
+mod newcomer;
 mod outliers;
 mod refusals;
 mod reproduce;
 mod results;
 mod sameness;
+mod shop;
 #[cfg(unix)]
 mod signals;
 mod sizes;

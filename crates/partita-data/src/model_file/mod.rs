@@ -136,7 +136,7 @@ impl ModelFile {
     /// their defaults; what only a newer version knows is refused by name.
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let TensorFile { mut tensors, metadata } = TensorFile::read(path)?;
+        let TensorFile { mut tensors, metadata } = TensorFile::read(path).map_err(not_a_model)?;
         let version = metadata.get("version").map(String::as_str);
         let origin = Origin { path, kind: "Partita model", version };
         check_format(metadata.get("format").map(String::as_str), &origin)?;
@@ -158,6 +158,19 @@ impl ModelFile {
         let medians = medians.map(|found| read_medians(found, model.m(), &origin)).transpose()?;
         let names = Names::read(&metadata, params.k, &origin)?;
         Ok(Self { model, params, names, medians, version })
+    }
+}
+
+/// The error of a file that was taken for a model. By another name than that of a model, it is no broken model but something else,
+/// such as the data.
+fn not_a_model(error: DataError) -> DataError {
+    match error {
+        DataError::Corrupt { path, .. } if path.extension().is_none_or(|e| e != "safetensors") => {
+            let what = "no model of Partita";
+            let advice = "give a .safetensors file that a fit has written; in a command, the model comes before the data";
+            DataError::OtherModel { path, what, advice }
+        }
+        error => error,
     }
 }
 

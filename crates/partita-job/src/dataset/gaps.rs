@@ -125,8 +125,11 @@ impl Dataset<'static> {
         let Some(gaps) = survey(&self.rows()?)? else { return Ok(self) };
         let n = self.n();
         if gaps.rows.len() == n {
-            let error = self.missing(&gaps, "no row is without them; leave out the columns (`exclude`)");
-            return Err(error);
+            let advice = match self.model_fills {
+                None => "no row is without them; leave out the columns (`exclude`)",
+                Some(_) => "no row is without them, and the model needs its columns; fill such values first",
+            };
+            return Err(self.missing(&gaps, advice));
         }
         let mut dropped = vec![false; n];
         gaps.rows.iter().for_each(|&row| dropped[row] = true);
@@ -195,13 +198,12 @@ impl Dataset<'_> {
     /// If there are some, or the rows cannot be read.
     pub fn check_complete(&self) -> Result<()> {
         let Some(gaps) = survey(&self.rows()?)? else { return Ok(()) };
-        let columns = if self.parts.iter().any(|part| part.columns.is_some()) {
-            ", or leave out the columns (`exclude`)"
-        } else {
-            ""
-        };
-        let advice =
-            format!("remove or fill such values first (`missing` drop-rows or median does it){columns}");
+        let named = self.parts.iter().any(|part| part.columns.is_some());
+        // A model needs all of its columns, and fills gaps only with medians that it knows.
+        let means = if self.model_fills == Some(false) { "drop-rows" } else { "drop-rows or median" };
+        let columns =
+            if named && self.model_fills.is_none() { ", or leave out the columns (`exclude`)" } else { "" };
+        let advice = format!("remove or fill such values first (`missing` {means} does it){columns}");
         Err(self.missing(&gaps, &advice))
     }
 

@@ -67,6 +67,8 @@ pub struct Dataset<'a> {
     dropped_ids: Vec<String>,
     /// What was done about missing values, if there were any.
     missing: Option<MissingNote>,
+    /// Whether the model that the rows are for knows medians; none if they are not for a model.
+    model_fills: Option<bool>,
     /// The median of each feature, if missing values are filled with them.
     medians: Option<Vec<f32>>,
     #[cfg(feature = "deep")]
@@ -100,6 +102,7 @@ impl<'a> Dataset<'a> {
             kept: None,
             dropped_ids: Vec::new(),
             missing: None,
+            model_fills: None,
             medians: None,
             #[cfg(feature = "deep")]
             pictures: None,
@@ -184,6 +187,9 @@ impl<'a> Dataset<'a> {
             (Some(a), Some(b)) => refused(format!(
                 "'{id}' names several rows, {a} and {b} among them; give the number of the row"
             )),
+            (None, _) if self.dropped_ids.iter().any(|name| name == id) => {
+                refused(format!("row '{id}' is left out because it has missing values (`missing` drop-rows)"))
+            }
             (None, _) => refused(format!(
                 "no row is called '{id}'; the first one is '{}'",
                 ids.first().map_or("", |s| s)

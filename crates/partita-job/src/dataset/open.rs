@@ -106,7 +106,8 @@ impl Dataset<'static> {
             let problem = "the model knows no medians; fit it with `missing` median, or leave such rows out (`missing` drop-rows)";
             return Err(JobError::refused(Field::Missing, problem));
         }
-        let dataset = opened(spec, beside, Some(&model.names), resources)?;
+        let mut dataset = opened(spec, beside, Some(&model.names), resources)?;
+        dataset.model_fills = Some(medians.is_some());
         model.model.check_widths(&dataset.widths())?;
         dataset.completed(missing, medians, resources.memory)
     }
@@ -186,6 +187,14 @@ fn opened(
     names: Option<&Names>,
     resources: &Resources,
 ) -> Result<Dataset<'static>> {
+    if let Some(folder) = spec.paths.iter().find(|path| path.is_dir()) {
+        let problem = format!(
+            "{} is a folder, where features are read from files; if it holds pictures, compute their features with \
+             `partita embed` first, or fit a network to them (`net`)",
+            folder.display()
+        );
+        return Err(JobError::refused(Field::Data, problem));
+    }
     let taken: Vec<Taken> = spec.paths.iter().map(|path| taken(path, beside)).collect::<Result<_>>()?;
     let like = expected(names, spec.paths.len());
     let options = |(taken, like): (Taken, Option<Columns>)| OpenOptions {
@@ -264,13 +273,22 @@ fn check_excluded(spec: &DataSpec, tables: &[Option<Columns>]) -> Result<()> {
     };
     let unknown = spec.exclude.iter().find(|name| !left_out(name));
     match unknown.filter(|_| tables.iter().any(Option::is_some)) {
-        Some(name) => Err(JobError::Value {
-            field: Field::Exclude,
-            value: name.clone(),
-            problem: "is no column of the data; give its name as the file has it".to_owned(),
-        }),
+        Some(name) => {
+            let problem = format!("is no column of the data, which has {}", all_columns(tables));
+            Err(JobError::Value { field: Field::Exclude, value: name.clone(), problem })
+        }
         None => Ok(()),
     }
+}
+
+/// The names of all columns of some tables, features first.
+fn all_columns(tables: &[Option<Columns>]) -> String {
+    let of = |table: &Columns| {
+        let out = table.left_out.iter().map(|out| out.name.clone());
+        table.names.iter().cloned().chain(out).collect::<Vec<_>>()
+    };
+    let names: Vec<String> = tables.iter().flatten().flat_map(of).map(|name| format!("'{name}'")).collect();
+    names.join(", ")
 }
 
 /// Refuse files whose rows have other names.
