@@ -51,7 +51,7 @@ class EntropyClustering(Clusterer):
         γ, the weight of ‖W‖²: larger means wider margins and less sure probabilities. In units of mean squared row norm 1; by default
         2e-4 / n_clusters, for hinge 1e-2 / n_clusters, less where features are few and clusters crowded.
     prior : array-like of shape (n_clusters,), "equal" or "auto", optional
-        Expected shares of the clusters: given, equal, or estimated. By default equal, and estimated for few features or lifted rows.
+        Expected shares of the clusters: given, equal, or estimated. By default estimated where rows show them clearly, otherwise equal.
     balance : {"exact"}, optional
         Give clusters exactly the sizes of the prior (within one row), by moving the rows that lose least.
     min_size, max_size : float, optional

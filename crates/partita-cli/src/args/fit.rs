@@ -46,7 +46,7 @@ pub struct FitArgs {
     /// Seed of all random choices: the same seed gives the same bits [default: 0]
     #[arg(long, short, value_name = "S")]
     pub seed: Option<u64>,
-    /// Expected cluster sizes: shares such as 0.5,0.3,0.2, a file of shares, equal, or auto to estimate them [default: equal; auto with a lift]
+    /// Expected cluster sizes: shares such as 0.5,0.3,0.2, a file of shares, equal, or auto to estimate them [default: auto where rows show sizes clearly, otherwise equal]
     #[arg(long, value_name = "P1,P2,..|FILE|equal|auto", allow_hyphen_values = true)]
     pub prior: Option<String>,
     /// Leave rows that belong to no cluster out of all, with label -1: a share of the rows, or auto for those in unusually sparse places
