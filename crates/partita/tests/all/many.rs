@@ -78,6 +78,23 @@ fn sizes_are_found_where_they_differ_and_left_equal_where_they_do_not() {
 }
 
 #[test]
+fn by_default_sizes_are_those_of_a_search_unless_rows_are_too_few_or_labels_name_clusters() {
+    let (x, labels) = clusters(&[240, 80, 40, 40], 6.0);
+    let with = |prior, known: Option<&[i32]>, x: &Array2<f32>| {
+        let params = Params { restarts: 2, prior, ..Params::new(4) };
+        fit(&Input { known, ..Input::new(x) }, &params, &Silent).unwrap()
+    };
+    let usual = with(Prior::Usual, None, &x);
+    assert_eq!(usual.model, with(Prior::unknown(4), None, &x).model);
+    assert!(usual.report.prior[0] > 0.5, "{:?}", usual.report.prior);
+    let known: Vec<i32> =
+        labels.iter().enumerate().map(|(i, &l)| if i % 9 == 0 { l as i32 } else { -1 }).collect();
+    assert_eq!(with(Prior::Usual, Some(&known), &x).report.prior, [0.25; 4]);
+    let (few, _) = clusters(&[24, 8, 4, 4], 6.0);
+    assert_eq!(with(Prior::Usual, None, &few).report.prior, [0.25; 4]);
+}
+
+#[test]
 fn a_search_for_sizes_resumed_at_any_step_ends_in_the_same_bits() {
     for sizes in [[150, 40, 20], [70, 70, 70]] {
         let (x, _) = clusters(&sizes, 2.0);
