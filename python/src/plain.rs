@@ -2,7 +2,7 @@
 
 use crate::call::{Watch, run};
 use crate::failure::raised;
-use crate::linear::{from_json, to_json};
+use crate::linear::{from_json, labels_array, to_json};
 use half::f16;
 use ndarray::{Array2, ArrayView2};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
@@ -132,8 +132,7 @@ fn fit_kmeans<'py>(
     })?;
     let Clusters { centres, labels, inertia, inertias, iterations, stop } = found;
     let report = Report { loss: inertia, losses: inertias, bounds: Vec::new(), iterations, stop };
-    let labels: Vec<i32> = labels.into_iter().map(|label| label as i32).collect();
-    Ok((table(py, centres, options.k)?, labels.into_pyarray(py), to_json(&report)?))
+    Ok((table(py, centres, options.k)?, labels_array(py, &labels), to_json(&report)?))
 }
 
 /// The nearest centre of each row, and the sum of weight × squared distance to it.
@@ -152,8 +151,7 @@ fn nearest_centres<'py>(
     let (labels, inertia) = run(py, threads, None, |watch| {
         rows.with(watch, |plain| nearest(&held(plain, spherical), centres, weights))
     })?;
-    let labels: Vec<i32> = labels.into_iter().map(|label| label as i32).collect();
-    Ok((labels.into_pyarray(py), inertia))
+    Ok((labels_array(py, &labels), inertia))
 }
 
 /// Distances of all rows to all centres, in single precision if `single`.

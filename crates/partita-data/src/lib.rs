@@ -67,6 +67,5 @@ pub use source::Source;
 pub use vector::{WeightTable, read_vector, read_weights};
 pub use write::{
     AtomicFile, CompleteFile, FileLock, NpyWriter, ParquetRows, RowNames, appear_together, csv_cell,
-    labels_csv, leave, locked, name_cell, names_csv, npy_i32, write_labels_csv, write_npy_f32_2d,
-    write_npy_i32,
+    labels_csv, leave, locked, name_cell, names_csv, npy_i32, write_npy_f32_2d, write_npy_i32,
 };

@@ -40,8 +40,8 @@ impl Outputs {
     ///
     /// # Errors
     /// The first such file.
-    pub fn check(&self, inputs: &[&Path], resources: &Resources) -> Result<()> {
-        self.check_with(&[], inputs, resources)
+    pub fn check<P: AsRef<Path>>(&self, inputs: &[P], resources: &Resources) -> Result<()> {
+        self.check_with(&[], &paths(inputs), resources)
     }
 
     /// The same for a fit that reads the `inputs` beside those of its specification. A new model may take the place of the one it is
@@ -206,7 +206,8 @@ impl<'a> Tables<'a> {
 ///
 /// # Errors
 /// The first such file.
-pub fn check_files(given: &[&Path], inputs: &[&Path]) -> Result<()> {
+pub fn check_files<P: AsRef<Path>>(given: &[&Path], inputs: &[P]) -> Result<()> {
+    let inputs = paths(inputs);
     let stream = Path::new(STANDARD_INPUT);
     if inputs.iter().filter(|path| **path == stream).count() > 1 {
         let problem = "standard input (-) is named for two inputs; name a file for one of them";
@@ -222,7 +223,11 @@ pub fn check_files(given: &[&Path], inputs: &[&Path]) -> Result<()> {
         let problem = format!("{} is named for two outputs; give each its own file", given[at].display());
         return Err(JobError::file(None, problem));
     }
-    apart(given, inputs)
+    apart(given, &inputs)
+}
+
+fn paths<P: AsRef<Path>>(given: &[P]) -> Vec<&Path> {
+    given.iter().map(AsRef::as_ref).collect()
 }
 
 /// Refuse outputs that would replace a file which is read.

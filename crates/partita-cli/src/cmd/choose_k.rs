@@ -15,14 +15,14 @@ use partita_job::export::{check_files, complete, named};
 use partita_job::{CandidateSpec, Dataset, usual_range};
 use partita_study::chart::{Axis, Chart, Mark};
 use partita_study::table::{Table, words};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 pub fn run(args: &ChooseArgs) -> Result<()> {
     let output = outputs::file(args.output.as_deref());
     let format = outputs::format(args.format, output)?;
     let files: Vec<&Path> = output.into_iter().chain(args.picture.as_deref()).collect();
     let inputs = args.read.inputs(&[]);
-    check_files(&files, &inputs.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
+    check_files(&files, &inputs)?;
     if let Some(path) = &args.picture {
         named(path, &["svg", "png"], "the curves are drawn as .svg or .png")?;
     }

@@ -11,14 +11,14 @@ use partita::linear::Input;
 use partita_job::export::{check_files, write};
 use partita_job::{Dataset, Field, contenders};
 use partita_study::table::{Table, words};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 pub fn run(args: &CompareArgs) -> Result<()> {
     let contenders = contenders(&args.methods)?;
     let inputs = args.read.inputs(&[args.truth.as_deref()]);
     let output = outputs::file(args.output.as_deref());
     let format = outputs::format(args.format, output)?;
-    check_files(output.as_slice(), &inputs.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
+    check_files(output.as_slice(), &inputs)?;
     let terminal = Terminal::new(format != Format::Json || output.is_some())?;
     let resources = args.read.resources();
     let beside: Vec<(Field, &Path)> =

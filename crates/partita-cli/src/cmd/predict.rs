@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use partita_data::{csv_cell, name_cell};
 use partita_job::{AnyModel, Block, Dataset, JobError, Outputs, predict_each, write_predictions};
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 pub fn run(args: &PredictArgs) -> Result<()> {
     let (sizes, resources) = (args.sizes.spec(), args.read.resources());
@@ -17,7 +17,7 @@ pub fn run(args: &PredictArgs) -> Result<()> {
     let outputs =
         Outputs { labels: labels.map(Into::into), proba: proba.map(Into::into), ..Outputs::default() };
     let inputs = args.read.inputs(&[Some(&args.model)]);
-    outputs.check(&inputs.iter().map(PathBuf::as_path).collect::<Vec<_>>(), &resources)?;
+    outputs.check(&inputs, &resources)?;
     if args.proba && sizes.any() {
         bail!(
             "--proba writes the model's own probabilities, which cannot be given sizes; \

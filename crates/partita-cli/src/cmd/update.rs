@@ -8,14 +8,14 @@ use anyhow::Result;
 use partita_data::model_file::ModelFile;
 use partita_job::export::apart;
 use partita_job::{Dataset, Field, FitSpec, Given, Outputs, continue_model};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 pub fn run(args: &UpdateArgs) -> Result<()> {
     let (resources, output) = (args.read.resources(), args.output.as_ref().unwrap_or(&args.model));
     let outputs =
         Outputs { model: Some(output.clone()), labels: args.labels_out.clone(), ..Outputs::default() };
     let inputs = args.read.inputs(&[args.truth.as_deref()]);
-    outputs.check(&inputs.iter().map(PathBuf::as_path).collect::<Vec<_>>(), &resources)?;
+    outputs.check(&inputs, &resources)?;
     apart(args.labels_out.as_deref().as_slice(), &[&args.model])?;
     let terminal = Terminal::new(!args.json)?;
     let old = ModelFile::read(&args.model)?;

@@ -6,20 +6,8 @@ use crate::error::{DataError, Result};
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Write one line for every row: its id (or its number, counted from 0), its cluster and, if given, the name of the cluster, the
+/// A file, before it has its name, with a line for every row: its id (or its number, counted from 0), its cluster and, if given, the name of the cluster, the
 /// confidence and the outlier score. `rows` are the numbers of the rows, if some were left out.
-pub fn write_labels_csv(
-    path: impl AsRef<Path>,
-    (ids, rows): (Option<&[String]>, Option<&[usize]>),
-    clusters: &[i32],
-    names: &[String],
-    confidence: Option<&[f32]>,
-    outlier_scores: Option<&[f32]>,
-) -> Result<()> {
-    labels_csv(path, (ids, rows), clusters, names, confidence, outlier_scores)?.appear()
-}
-
-/// The same file before it has its name.
 pub fn labels_csv(
     path: impl AsRef<Path>,
     (ids, rows): (Option<&[String]>, Option<&[usize]>),

@@ -11,7 +11,7 @@ mod npy;
 mod together;
 
 pub use atomic::AtomicFile;
-pub use labels_csv::{csv_cell, labels_csv, name_cell, write_labels_csv};
+pub use labels_csv::{csv_cell, labels_csv, name_cell};
 pub use leave::leave;
 pub use lock::{FileLock, locked};
 pub use named_rows::{ParquetRows, RowNames, names_csv};

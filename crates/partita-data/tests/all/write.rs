@@ -5,7 +5,7 @@
 use partita::rows::Rows;
 use partita_data::{
     AtomicFile, DataError, NpyWriter, OpenOptions, appear_together, labels_csv, open, read_labels,
-    write_labels_csv, write_npy_f32_2d, write_npy_i32,
+    write_npy_f32_2d, write_npy_i32,
 };
 use std::io::Write;
 use std::path::Path;
@@ -41,23 +41,29 @@ fn labels_come_back_from_arrays_and_tables() {
     write_npy_i32(&array, &[3, 0, -1]).unwrap();
     assert_eq!(read_labels(&array).unwrap().values, [3, 0, -1]);
     let ids = ["plain", "with, comma", "with \"quotes\""].map(String::from);
-    write_labels_csv(&table, (Some(&ids), None), &[3, 0, -1], &[], Some(&[0.5, 1.0, 0.25]), None).unwrap();
+    labels_csv(&table, (Some(&ids), None), &[3, 0, -1], &[], Some(&[0.5, 1.0, 0.25]), None)
+        .unwrap()
+        .appear()
+        .unwrap();
     assert_eq!(read_labels(&table).unwrap().values, [3, 0, -1]);
     let text = std::fs::read_to_string(&table).unwrap();
     assert_eq!(text.lines().next(), Some("id,cluster,confidence"));
-    write_labels_csv(&table, (None, None), &[3, 0], &[], None, None).unwrap();
+    labels_csv(&table, (None, None), &[3, 0], &[], None, None).unwrap().appear().unwrap();
     assert_eq!(std::fs::read_to_string(&table).unwrap(), "row,cluster\n0,3\n1,0\n");
-    write_labels_csv(&table, (None, None), &[-1, 0], &[], Some(&[0.5, 1.0]), Some(&[0.75, 0.0])).unwrap();
+    labels_csv(&table, (None, None), &[-1, 0], &[], Some(&[0.5, 1.0]), Some(&[0.75, 0.0]))
+        .unwrap()
+        .appear()
+        .unwrap();
     let scored = "row,cluster,confidence,outlier_score\n0,-1,0.5,0.75\n1,0,1,0\n";
     assert_eq!(std::fs::read_to_string(&table).unwrap(), scored);
     assert_eq!(read_labels(&table).unwrap().values, [-1, 0]);
     let names = ["cat".to_owned(), "a, b".to_owned()];
-    write_labels_csv(&table, (None, Some(&[4, 7, 9])), &[1, 2, -1], &names, None, None).unwrap();
+    labels_csv(&table, (None, Some(&[4, 7, 9])), &[1, 2, -1], &names, None, None).unwrap().appear().unwrap();
     let named = "row,cluster,name\n4,1,\"a, b\"\n7,2,2\n9,-1,\n";
     assert_eq!(std::fs::read_to_string(&table).unwrap(), named);
     for short in [
-        write_labels_csv(&table, (Some(&ids), None), &[1], &[], None, None),
-        write_labels_csv(&table, (None, None), &[1], &[], None, Some(&[])),
+        labels_csv(&table, (Some(&ids), None), &[1], &[], None, None),
+        labels_csv(&table, (None, None), &[1], &[], None, Some(&[])),
     ] {
         assert!(matches!(short, Err(DataError::Length { .. })));
     }
