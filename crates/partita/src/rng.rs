@@ -24,6 +24,8 @@ pub enum Stream {
     Augment = 7,
     /// Directions in which a network's input is disturbed.
     Disturb = 8,
+    /// Places of rows in the cells that their values stand for.
+    Cells = 9,
 }
 
 /// The generator of `seed` for one purpose; `index` numbers restarts, epochs or whatever repeats.

@@ -1,5 +1,6 @@
 //! Rows that stand for all: the nearest of them to any row, by plain distances.
 
+use super::cells::spread;
 use crate::error::Result;
 use crate::prepare::Preparation;
 use crate::prepare::reduce::draw;
@@ -24,14 +25,14 @@ impl Landmarks {
 
     /// Different rows, prepared: `count` at most.
     pub fn sample(data: &dyn Rows, base: &Preparation, count: usize, seed: u64) -> Result<Self> {
-        let rows = draw(data.n(), count, seed, 4);
-        let d = base.d();
-        let mut prepared = vec![0.0; rows.len() * d];
-        base.reader(data).gather(&rows, &mut prepared)?;
-        let mut seen = HashSet::new();
-        let different: Vec<f32> =
-            prepared.chunks_exact(d).filter(|row| seen.insert(bits(row))).flatten().copied().collect();
-        Ok(Self::new(&different, d))
+        Ok(Self::new(&different_rows(data, base, count, seed)?, base.d()))
+    }
+
+    /// The same, each somewhere in the cell that its values stand for.
+    pub fn in_cells(data: &dyn Rows, base: &Preparation, count: usize, seed: u64) -> Result<Self> {
+        let mut rows = different_rows(data, base, count, seed)?;
+        spread(&mut rows, base.d(), seed);
+        Ok(Self::new(&rows, base.d()))
     }
 
     /// From the values feature by feature, `[m, n]`.
@@ -81,6 +82,16 @@ impl Landmarks {
         all.sort_unstable_by(order);
         all
     }
+}
+
+/// Different rows, prepared, `[n, d]`: `count` at most.
+fn different_rows(data: &dyn Rows, base: &Preparation, count: usize, seed: u64) -> Result<Vec<f32>> {
+    let rows = draw(data.n(), count, seed, 4);
+    let d = base.d();
+    let mut prepared = vec![0.0; rows.len() * d];
+    base.reader(data).gather(&rows, &mut prepared)?;
+    let mut seen = HashSet::new();
+    Ok(prepared.chunks_exact(d).filter(|row| seen.insert(bits(row))).flatten().copied().collect())
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Lifts: feature maps before the softmax, for clusters that no planes part.
 
+mod cells;
 mod graph;
 mod landmarks;
 mod quadratic;

@@ -4,6 +4,7 @@
 //! through K quadratic forms, so that planes among them are quadrics among the rows. Where clusters overlap in many columns, as in
 //! most tables, no gap parts them that neighbours would show, but their shapes do.
 
+use super::cells::spread;
 use crate::centres::Table;
 use crate::error::Result;
 use crate::mixture::{Covariance, Mixture, select};
@@ -41,6 +42,7 @@ impl QuadraticLift {
         data.gather(&rows, &mut raw)?;
         let mut prepared = vec![0.0; rows.len() * base.d()];
         base.apply(&mut raw, &mut prepared);
+        spread(&mut prepared, base.d(), seed);
         let found = select(Table { x: &prepared, m: base.d() }, k, seed)?.mixture;
         // Single precision is what model files hold.
         let single = |values: &[f64]| -> Vec<f32> { values.iter().map(|&v| v as f32).collect() };

@@ -41,7 +41,7 @@ impl RbfLift {
     /// # Errors
     /// If the rows cannot be read, or if there are fewer different landmarks than clusters.
     pub fn fit(data: &dyn Rows, base: Preparation, k: usize, seed: u64) -> Result<Self> {
-        let landmarks = Landmarks::sample(data, &base, LANDMARKS, seed)?;
+        let landmarks = Landmarks::in_cells(data, &base, LANDMARKS, seed)?;
         let n = landmarks.n();
         if n < k.max(2) {
             return Err(Error::TooFewDistinctRows { rows: data.n().min(LANDMARKS), distinct: n, k });
