@@ -5,8 +5,14 @@
 PYTHON is an environment with numpy, scipy and scikit-learn. The folder holds the features and labels of STL-10 and CIFAR-10 that `fit.py` names, and MANY the
 sets that `get_many.py` makes. Classes are drawn in given shares, seed 0; balanced sets are there to show what an estimate costs where there is nothing
 to estimate. ACC is the mean over seeds 0 to 2, and "off" the largest difference between true and found sizes, in points.
+
+    PARTITA_DATA=folder PYTHON bench/sizes.py draws
+
+draws classes at random instead, three to eight of them, in equal shares and in shares of a Dirichlet distribution, also from the raw pixels of MNIST and
+Fashion-MNIST (`mnist` and `fashion-mnist` in the folder), and says how often sizes were estimated and what that changed.
 """
 
+import gzip
 import os
 import sys
 import tempfile
@@ -14,10 +20,11 @@ from pathlib import Path
 
 import common
 import numpy as np
-from many import accuracy
+from many import accuracy, scores
 from sklearn.cluster import KMeans
 
 SEEDS = range(3)
+DRAWS = 15  # from each source, in equal and in unequal shares
 THREE = (0.7, 0.2, 0.1)
 EIGHT = (0.5, 0.25, 0.12, 0.06, 0.03, 0.02, 0.01, 0.01)
 EIGHT_CLASSES = (0, 1, 2, 3, 4, 6, 8, 9)
@@ -65,6 +72,55 @@ def sets():
             yield "newsgroups, 70/20/10", *drawn(arrays["X"], arrays["y"], (3, 9, 14), THREE)
 
 
+def pixels(folder):
+    """The first 20,000 training images as rows, and their classes."""
+    names = ("train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz")
+    images, labels = (gzip.decompress((folder / name).read_bytes()) for name in names)
+    return np.frombuffer(images, np.uint8, offset=16).reshape(-1, 784)[:20000], np.frombuffer(labels, np.uint8, offset=8)[:20000]
+
+
+def random_draw(x, y, draw, equal):
+    """Three to eight classes, at most 4,000 rows; the smallest share is 2 %."""
+    rng = np.random.default_rng(draw)
+    classes = rng.permutation(10)[: rng.integers(3, 9)]
+    shares = np.ones(len(classes)) if equal else np.maximum(np.sort(rng.dirichlet(np.full(len(classes), 1.5)))[::-1], 0.02)
+    shares = shares / shares.sum()
+    total = min(4000, *(np.sum(y == c) / share for c, share in zip(classes, shares, strict=True)))
+    kept = [rng.permutation(np.where(y == c)[0])[: round(share * total)] for c, share in zip(classes, shares, strict=True)]
+    truth = np.repeat(np.arange(len(classes)), [len(rows) for rows in kept])
+    order = rng.permutation(len(truth))
+    return x[np.concatenate(kept)][order].astype(np.float32), truth[order]
+
+
+def draws(binary):
+    """A line for each source of classes: how often the default differs from equal sizes, and the mean ACC and NMI of both."""
+    folder = Path(os.environ.get("PARTITA_DATA", "."))
+    sources = {name: pixels(folder / name) for name in ("mnist", "fashion-mnist")}
+    for name in ("stl10-part", "cifar10-test"):
+        sources[name] = (np.load(folder / f"{name}-mobilenetv2-f16.npy"), np.load(folder / f"{name}-labels-u8.npy"))
+    rows = []
+    for equal in (True, False):
+        for name, (x, y) in sources.items():
+            found = [one_draw(binary, *random_draw(x, y, draw, equal), draw) for draw in range(DRAWS)]
+            differ = [pair for pair in found if (pair[0] != pair[1]).any()]
+            worst = min((pair[0][0] - pair[1][0] for pair in found), default=0)
+            means = [f"{acc:.3f}, {nmi:.3f}" for acc, nmi in np.mean(found, 0)]
+            rows.append([name, "equal" if equal else "unequal", f"{len(differ)} of {DRAWS}", *means, f"{worst:+.3f}"])
+    common.table(["ACC, NMI", "shares", "sizes estimated", "partita", "`--prior equal`", "worst change of ACC"], rows)
+
+
+def one_draw(binary, x, truth, seed):
+    """ACC and NMI of the default and of equal sizes."""
+    with tempfile.TemporaryDirectory() as folder:
+        rows, labels = Path(folder) / "x.npy", Path(folder) / "labels.npy"
+        np.save(rows, x)
+        pair = []
+        for options in ([], ["--prior", "equal"]):
+            common.run([binary, "fit", rows, "-k", truth.max() + 1, "--seed", seed, "--labels-out", labels, *options])
+            pair.append(scores(truth, np.load(labels).astype(int)))
+    return np.array(pair)
+
+
 def off(truth, labels):
     """Largest difference between the true and the found sizes in falling order, in points."""
     k = truth.max() + 1
@@ -94,6 +150,9 @@ def kmeans(x, truth):
 def main():
     common.machine()
     binary = common.binary() or sys.exit(1)
+    if sys.argv[1:] == ["draws"]:
+        draws(binary)
+        return
     rows = []
     for name, x, truth in sets():
         plain, equal, peer = partita(binary, x, truth), partita(binary, x, truth, "--prior", "equal"), kmeans(x, truth)
