@@ -103,7 +103,11 @@ fn details(record: &Record) -> Vec<(&'static str, String)> {
                 );
                 ("loss", format!("{:.4} {parts}", e.loss))
             });
-            std::iter::once(("decisiveness", doubt("an image", "one"))).chain(losses).collect()
+            let holdout = details.holdout.as_ref().map(|held| {
+                ("held out", format!("{}  ({} images not trained on)", truth(held.metrics), held.n))
+            });
+            let first = std::iter::once(("decisiveness", doubt("an image", "one")));
+            first.chain(losses).chain(holdout).collect()
         }
     }
 }

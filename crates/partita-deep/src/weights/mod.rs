@@ -6,7 +6,8 @@ mod torch;
 pub(crate) mod walk;
 
 use crate::error::{DeepError, Result};
-use crate::nets::{Backbone, Layout, Net};
+use crate::nets::{Backbone, ImageShape, Layout, Net};
+use crate::normalise::Normalise;
 use memmap2::Mmap;
 use partita::rng::{Stream, stream};
 use partita_data::safetensors_io::{Tensor, TensorFile, Values};
@@ -21,6 +22,27 @@ pub struct StateDict {
     path: PathBuf,
     content: Content,
     shapes: BTreeMap<String, Vec<usize>>,
+    about: About,
+}
+
+/// What a file says of the network that its weights are from; only files that were written here say something.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+struct About {
+    net: Option<Net>,
+    normalise: Option<Normalise>,
+}
+
+impl About {
+    /// From the texts of a file of weights, or of a model.
+    fn of(texts: &BTreeMap<String, String>) -> Self {
+        let text = |key: &str| texts.get(key).map(String::as_str).unwrap_or_default();
+        let params: serde_json::Value = serde_json::from_str(text("params")).unwrap_or_default();
+        let trained = params["net"].as_str().and_then(|net| net.parse().ok());
+        let seen: Option<(ImageShape, usize, ([f32; 3], [f32; 3]))> =
+            serde_json::from_str(text("about")).ok();
+        let seen = seen.map(|(_, _, (mean, deviation))| Normalise { mean, deviation });
+        Self { net: text("net").parse().ok().or(trained), normalise: text("normalise").parse().ok().or(seen) }
+    }
 }
 
 enum Content {
@@ -52,7 +74,25 @@ impl StateDict {
                 TensorFile::from_bytes(path, &bytes).map_err(|e| problem(e.to_string()))?,
             )),
         };
-        Ok(Self { path: path.to_owned(), shapes: content.shapes(), content })
+        let about = match &content {
+            Content::Torch(_) => About::default(),
+            Content::Safetensors(file) => About::of(&file.metadata),
+        };
+        Ok(Self { path: path.to_owned(), shapes: content.shapes(), content, about })
+    }
+
+    /// How the images were normalised that the weights were trained on, if the file says it.
+    pub fn normalise(&self) -> Option<Normalise> {
+        self.about.normalise
+    }
+
+    /// What a user should know before these weights become those of `net`: the file does not say which of two networks it is
+    /// from whose weights look the same.
+    pub fn doubt(&self, net: Net) -> Option<String> {
+        let other = net.look_alike().filter(|_| self.about.net.is_none())?;
+        Some(format!(
+            "it does not say whether its weights are those of {net} or of {other}; they are used as {net}'s"
+        ))
     }
 
     /// The shapes of all tensors by name.
@@ -132,6 +172,9 @@ impl Report {
 pub fn load(backbone: Backbone, net: Net, file: &StateDict) -> Result<Backbone> {
     let needed = shapes_of(&backbone);
     let other = |problem| DeepError::OtherNet { path: file.path.clone(), net, problem };
+    if let Some(theirs) = file.about.net.filter(|theirs| *theirs != net) {
+        return Err(other(format!("they are those of {theirs}")));
+    }
     let (layout, prefix, report) = best_layout(net, &needed, file).map_err(other)?;
     if let Some(problem) = report.problem() {
         return Err(other(problem));
@@ -246,17 +289,25 @@ pub(crate) fn tensors<M: burn::module::Module>(module: &M) -> BTreeMap<String, T
     out
 }
 
-/// Write the weights of a network as `.safetensors`, with torchvision's names where it has them.
+/// Write the weights of a network as `.safetensors`, with torchvision's names where it has them. The file says which network
+/// they are from and how its images are normalised.
 pub fn save(backbone: &Backbone, net: Net, path: impl AsRef<Path>) -> Result<()> {
-    Ok(complete(backbone, net, path)?.appear()?)
+    Ok(complete(backbone, net, Normalise::of(net), path)?.appear()?)
 }
 
 /// The same file before it has its name.
-pub fn complete(backbone: &Backbone, net: Net, path: impl AsRef<Path>) -> Result<CompleteFile> {
+pub fn complete(
+    backbone: &Backbone,
+    net: Net,
+    normalise: Normalise,
+    path: impl AsRef<Path>,
+) -> Result<CompleteFile> {
     let same: Layout = |name| Some(name.to_owned());
     let layout = net.layouts().first().copied().unwrap_or(same);
     let named = tensors(backbone).into_iter().map(|(name, tensor)| (layout(&name).unwrap_or(name), tensor));
-    Ok(TensorFile { tensors: named.collect(), ..TensorFile::default() }.complete(path)?)
+    let texts = [("net", net.to_string()), ("normalise", normalise.to_string())];
+    let metadata = texts.into_iter().map(|(key, text)| (key.to_owned(), text)).collect();
+    Ok(TensorFile { tensors: named.collect(), metadata }.complete(path)?)
 }
 
 /// Random weights as in PyTorch: uniform in ±1/√fan-in, biases included; normalisation starts as the identity.

@@ -3,9 +3,11 @@
 use super::Note;
 use crate::error::{JobError, Result};
 use crate::field::Field;
+use crate::spec::NetworkSpec;
 use partita_deep::DeepError;
 use partita_deep::images::{Images, Pixels};
-use partita_deep::nets::ImageShape;
+use partita_deep::nets::{ImageShape, Net};
+use partita_deep::weights::StateDict;
 use std::borrow::Cow;
 use std::path::PathBuf;
 
@@ -95,6 +97,15 @@ impl Pictures {
             }
         }
     }
+}
+
+/// What to know about the weights that a network starts from.
+pub(super) fn doubt(network: &NetworkSpec) -> Result<Option<Note>> {
+    let Some(path) = &network.init_weights else { return Ok(None) };
+    // A network that does not exist is refused with the options.
+    let Ok(net) = network.net.parse::<Net>() else { return Ok(None) };
+    let text = StateDict::open(path)?.doubt(net);
+    Ok(text.map(|text| Note::Read { path: path.clone(), text }))
 }
 
 /// Images from files and folders, with the numbers of those to use: all, or with `skip_bad` those that can be decoded, and a

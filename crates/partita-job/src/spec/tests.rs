@@ -47,6 +47,16 @@ fn full() -> FitSpec {
             augment: "flip,crop:0.7".into(),
             scan: Some(vec![1, 2, 3]),
             vat: Some(0.1 + 0.2),
+            normalise: Some("0.5/0.25".into()),
+            views: 2,
+            pretext_data: vec!["unlabelled.bin".into()],
+            pretext_rate: Some(0.4),
+            pretext_batch: Some(512),
+            pretext_optimiser: PretextOptimiser::Sgd,
+            pretext_cosine: true,
+            revive: Some(false),
+            holdout: vec!["test.bin".into()],
+            holdout_truth: Some("test.csv".into()),
             ..NetworkSpec::default()
         }),
         ..FitSpec::default()
