@@ -70,7 +70,8 @@ class NetworkClustering(Clusterer):
     over : int, optional
         Clusters of its over-clustering heads; by default 5 ``n_clusters``.
     scan : sequence of 3 int, optional
-        SCAN, with the epochs of its three stages, instead of ``loss``.
+        SCAN, with the epochs of its three stages, instead of ``loss``. With 0 for the first, ``init_weights`` take its place; with 0
+        for the third, the second is the last.
     pretext : int, optional
         Epochs in which the network first learns to tell images apart by their views (SimCLR).
     pretext_data : path-like or sequence of path-like, optional

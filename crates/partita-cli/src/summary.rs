@@ -54,6 +54,12 @@ pub fn text(record: &Record, written: &[Written<'_>]) -> String {
         let left = left.map(|count| format!("  ({count} outliers left out)")).unwrap_or_default();
         line("truth", truth(scores) + &left);
     }
+    #[cfg(feature = "deep")]
+    if let Details::Network(details) = &record.details
+        && let Some(held) = &details.holdout
+    {
+        line("held out", format!("{}  ({} images not trained on)", truth(held.metrics), held.n));
+    }
     for ailment in &record.ailments {
         line("warning", describe(*ailment, &|cluster| record.cluster(cluster)));
     }
@@ -103,11 +109,7 @@ fn details(record: &Record) -> Vec<(&'static str, String)> {
                 );
                 ("loss", format!("{:.4} {parts}", e.loss))
             });
-            let holdout = details.holdout.as_ref().map(|held| {
-                ("held out", format!("{}  ({} images not trained on)", truth(held.metrics), held.n))
-            });
-            let first = std::iter::once(("decisiveness", doubt("an image", "one")));
-            first.chain(losses).chain(holdout).collect()
+            std::iter::once(("decisiveness", doubt("an image", "one"))).chain(losses).collect()
         }
     }
 }

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 #[command(
     next_help_heading = "Images and networks",
     group(ArgGroup::new("a network").args(["net", "spec"]).multiple(true)),
-    group(ArgGroup::new("views").args(["augment", "spec"]).multiple(true)),
+    group(ArgGroup::new("changes").args(["augment", "spec"]).multiple(true)),
     group(ArgGroup::new("heads").args(["iic", "spec"]).multiple(true))
 )]
 pub struct NetworkArgs {
@@ -50,11 +50,11 @@ pub struct NetworkArgs {
     /// Number of clusters of its over-clustering heads [default: 5 K]
     #[arg(long, requires = "heads", value_name = "CLUSTERS")]
     pub over: Option<usize>,
-    /// SCAN, with the epochs of its three stages (contrast, clusters of neighbours, self-labels), such as 100,30,10
-    #[arg(long, requires = "views", conflicts_with = "iic", value_name = "A,B,C", value_delimiter = ',')]
+    /// SCAN, with the epochs of its three stages (contrast, clusters of neighbours, self-labels), such as 100,30,10; 0 for the first with --init-weights in its place, 0 for the third to end with the second
+    #[arg(long, requires = "changes", conflicts_with = "iic", value_name = "A,B,C", value_delimiter = ',')]
     pub scan: Option<Vec<usize>>,
     /// First train the network for this number of epochs to tell images apart by their views (SimCLR)
-    #[arg(long, requires = "views", conflicts_with = "scan", value_name = "EPOCHS")]
+    #[arg(long, requires = "changes", conflicts_with = "scan", value_name = "EPOCHS")]
     pub pretext: Option<usize>,
     /// Images for --pretext or the first stage of --scan [default: those that are clustered]
     #[arg(long, requires = "a network", value_name = "IMAGES", num_args = 1.., value_hint = ValueHint::AnyPath)]

@@ -320,4 +320,6 @@ impl<'a> Trainer<'a> {
 }
 
 #[cfg(test)]
+mod recipe_tests;
+#[cfg(test)]
 mod tests;

@@ -35,9 +35,9 @@ impl Pretext {
 /// Options of SCAN; the defaults are the authors' for small images.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scan {
-    /// The first stage.
+    /// The first stage; with 0 epochs, the weights that the network starts from take its place.
     pub pretext: Pretext,
-    /// Epochs of the second and third stage.
+    /// Epochs of the second and third stage; with 0 epochs of the third, the second is the last.
     pub epochs: [usize; 2],
     /// Second stage: number of nearest neighbours from which an image's partner is drawn.
     pub neighbours: usize,
@@ -110,14 +110,16 @@ pub fn scan(
     mut each: impl FnMut(&Epoch, &DeepModel) -> Result<()>,
 ) -> Result<DeepFit> {
     let Scan { epochs: [second, third], neighbours, entropy, threshold, .. } = *options;
-    if [options.pretext.epochs, second, third].contains(&0) || neighbours == 0 {
-        return Err(DeepError::Option(
-            "each stage of SCAN needs at least one epoch and one neighbour".into(),
-        ));
+    if second == 0 || neighbours == 0 {
+        let problem = "the second stage of SCAN needs at least one epoch and one neighbour";
+        return Err(DeepError::Option(problem.into()));
     }
     // Each stage sets its own aim, and none of them uses these two weights.
     let params = &Params { aim: Aim::Confident { threshold }, pairs: 0.0, disturb: 0.0, ..params.clone() };
-    let features = pretext(input, params, &options.pretext, device, observer, &mut each)?;
+    let features = match options.pretext.epochs {
+        0 => given(input, params, device)?,
+        _ => pretext(input, params, &options.pretext, device, observer, &mut each)?,
+    };
     if features.stop == StopReason::Interrupted {
         return Ok(features);
     }
@@ -131,7 +133,7 @@ pub fn scan(
     let input = Input { begin: Some(&features.model), neighbours: &near, ..*input };
     let aim = (Aim::Neighbours { entropy }, STAGES[1]);
     let clusters = stage(&input, params, aim, second, device, observer, &mut each)?;
-    if clusters.stop == StopReason::Interrupted {
+    if clusters.stop == StopReason::Interrupted || third == 0 {
         let kept = clusters.kept.or(features.kept);
         return Ok(DeepFit { epochs: [features.epochs, clusters.epochs].concat(), kept, ..clusters });
     }
@@ -140,6 +142,18 @@ pub fn scan(
     let labels = stage(&input, params, aim, third, device, observer, &mut each)?;
     let kept = labels.kept.or(clusters.kept);
     Ok(DeepFit { epochs: [features.epochs, clusters.epochs, labels.epochs].concat(), kept, ..labels })
+}
+
+/// The network as it is given, in the place of the first stage.
+fn given(input: &Input<'_>, params: &Params, device: &Device) -> Result<DeepFit> {
+    if input.start.is_none() && input.begin.is_none() {
+        let problem =
+            "without epochs of its first stage, SCAN needs weights to start from; give --init-weights";
+        return Err(DeepError::Option(problem.into()));
+    }
+    let params = Params { aim: CONTRAST, ..params.clone() };
+    let model = Trainer::new(input, &params, device.clone())?.result();
+    Ok(DeepFit { model, epochs: Vec::new(), stop: StopReason::Finished, kept: None })
 }
 
 /// The nearest neighbours of every image in the features of a network.

@@ -50,7 +50,8 @@ pub struct NetworkSpec {
     pub iic: Option<usize>,
     /// Clusters of its over-clustering heads; 5 K.
     pub over: Option<usize>,
-    /// SCAN, with the epochs of its three stages, instead of the method's loss.
+    /// SCAN, with the epochs of its three stages, instead of the method's loss. With 0 for the first, `init_weights` take its place; with 0
+    /// for the third, the second is the last.
     pub scan: Option<Vec<usize>>,
     /// Epochs in which the network first learns to tell images apart by their views (SimCLR).
     pub pretext: Option<usize>,
@@ -130,7 +131,8 @@ impl NetworkSpec {
 
     /// Whether there is a pretext, alone or as the first stage of SCAN.
     pub(crate) fn has_pretext(&self) -> bool {
-        self.pretext.is_some() || self.scan.is_some()
+        let first = self.scan.as_ref().is_some_and(|epochs| epochs.first() != Some(&0));
+        self.pretext.is_some() || first
     }
 
     /// Weight of self-augmentation, with its default filled in.
