@@ -14,7 +14,7 @@ const SMALL: &str = "-k 2 --size 8 --batch 10";
 fn coloured(n: usize, seed: usize) -> Vec<u8> {
     let image = |i: usize| {
         let class = i % 2;
-        let noise = |p: usize| ((p * 7 + (i + seed) * 31) * 2_654_435_761 >> 7) % 60;
+        let noise = move |p: usize| (((p * 7 + (i + seed) * 31) * 2_654_435_761) >> 7) % 60;
         let pixel = move |p: usize| ([[120, 30, 20], [140, 150, 190]][class][p / 1024] + noise(p)) as u8;
         std::iter::once(class as u8).chain((0..RECORD - 1).map(pixel))
     };
