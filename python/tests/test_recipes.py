@@ -31,7 +31,8 @@ def test_every_command_works(command, tmp_path, table, cells):
     for line in runs:
         assert line["epochs"] == 1 and line["seeds"] == [0] and "dry run" in line["note"], line
         assert len(line["acc"]) == len(line["nmi"]) == len(line["ari"]) == 1, line
-        assert line["command"].startswith("partita fit ") and line["command"].endswith("--seed {seed}"), line
+        assert line["command"].startswith("partita fit ") and line["command"].endswith("--seed $seed"), line
+        assert str(tmp_path) not in line["command"], "what is kept names no folder of a machine"
 
 
 def test_what_cannot_be_run_says_why_and_gives_the_command(command, tmp_path):

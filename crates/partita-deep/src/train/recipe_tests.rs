@@ -97,7 +97,7 @@ fn a_network_remembers_how_its_images_are_normalised() {
     }
     let (images, rows) = (Images::open(&[lab.path()]).unwrap(), (0..20).collect::<Vec<usize>>());
     let pixels = Pixels::load(&images, &rows, None).unwrap();
-    let params = Params { normalise: Some(Normalise::CIFAR10), ..options(Net::Resnet18Cifar) };
+    let params = Params { normalise: Some(Normalise::CIFAR10), ..options(Net::Vgg4) };
     let found = trained(&Input::new(&pixels), &params);
     let [model, weights] = ["m.safetensors", "w.safetensors"].map(|name| lab.path().join(name));
     found.model.write(&model).unwrap();
@@ -113,14 +113,14 @@ fn a_network_remembers_how_its_images_are_normalised() {
         assert_eq!(start.normalise(), Some(Normalise::CIFAR10));
         let input = Input { start: Some(&start), ..Input::new(&pixels) };
         assert_eq!(
-            Trainer::new(&input, &options(Net::Resnet18Cifar), tested()).unwrap().source.normalise,
+            Trainer::new(&input, &options(Net::Vgg4), tested()).unwrap().source.normalise,
             Normalise::CIFAR10
         );
-        let other = Params { normalise: Some(Normalise::IMAGENET), ..options(Net::Resnet18Cifar) };
+        let other = Params { normalise: Some(Normalise::IMAGENET), ..options(Net::Vgg4) };
         assert_eq!(Trainer::new(&input, &other, tested()).unwrap().source.normalise, Normalise::IMAGENET);
     }
     let net = found.model.net.backbone.clone();
-    let embedder = Embedder::new(net, Net::Resnet18Cifar, Normalise::CIFAR10, 8, tested());
+    let embedder = Embedder::new(net, Net::Vgg4, Normalise::CIFAR10, 8, tested());
     let mut features = Vec::new();
     embedder
         .run(&images, &rows, 0..20, &Silent, |some| {

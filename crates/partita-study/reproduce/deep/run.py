@@ -26,7 +26,6 @@ import tomllib
 HERE = Path(__file__).parent
 # What a dry run has instead: a few small images and one epoch.
 DRY = {"--epochs": "1", "--batch": "20", "--pretext": "1", "--pretext-batch": "20", "--iic": "1", "--device": "cpu"}
-MADE = 20
 
 
 def listed(paths):
@@ -53,11 +52,13 @@ class Table:
 
     def filled(self, template, name, **more):
         """A template with the options of a set in the place of their names."""
-        about = self.recipe["sets"][name]
-        folder = Path(self.options.data) / name
+        about, folder = self.recipe["sets"][name], self.folder(name)
         words = {key: listed(folder / file for file in value) if isinstance(value, list) else value for key, value in about.items()}
         words |= {"weights": shlex.quote(str(self.weights(name))), "device": self.options.device} | more
         return template.format_map(words)
+
+    def folder(self, name):
+        return Path(self.options.data) / name
 
     def weights(self, name):
         if self.options.weights:
@@ -81,7 +82,7 @@ class Table:
         files = [file for key in ("images", "test", "pretext_data") for file in about.get(key, [])]
         if self.options.weights and "pretext" in self.recipe:
             files.append(self.weights(name).absolute())
-        paths = (Path(self.options.data) / name / file for file in files)
+        paths = (self.folder(name) / file for file in files)
         return next((path for path in paths if not path.exists()), None)
 
     def words(self, command):
@@ -111,7 +112,7 @@ class Table:
         """A cell: its line of results, or why there is none."""
         seeds = [s for s in self.recipe["seeds"] if self.options.seed in (None, s)][: 1 if self.options.dry_run else None]
         about = {"set": name, "method": method, "net": self.recipe["sets"][name].get("net", self.recipe["net"])}
-        command = self.command(name, method, "{seed}")
+        command = Elsewhere(self.name, self.options).command(name, method, "$seed")
         missing = self.missing(name)
         if missing is not None:
             return about | {"why": f"{missing} is not there", "command": command}
@@ -126,10 +127,21 @@ class Table:
         percent = {metric: [round(100 * score[metric], 2) for score in scores] for metric in ("acc", "nmi", "ari")}
         minutes = sum(report["seconds"] for report in found) / len(found) / 60
         machine = self.options.machine or f"{platform.machine()}, {self.options.device}"
-        note = "dry run on made images" if self.options.dry_run else ""
+        pretext = Elsewhere(self.name, self.options).pretext(name)
+        note = "dry run on made images" if self.options.dry_run else f"weights by {pretext}" if pretext else ""
         budget = {"images": found[0]["n"], "epochs": len(found[0]["epochs"]), "seeds": seeds}
         rest = {"minutes": round(minutes, 2), "machine": machine, "command": command, "note": note}
         return about | budget | percent | rest
+
+
+class Elsewhere(Table):
+    """The same recipe without the folders of this machine, for what is kept."""
+
+    def folder(self, name):
+        return Path()
+
+    def weights(self, name):
+        return Path(super().weights(name).name)
 
 
 def toml(line):
@@ -145,25 +157,21 @@ def make_images(folder):
     def pixels(i, count):
         return bytes((170 * (i % 2) + (i * 31 + p * 7) * 2654435761 // 128 % 80) % 256 for p in range(count))
 
-    made = range(MADE)
-    (folder / "mnist").mkdir(parents=True, exist_ok=True)
+    for name in ("mnist", "cifar10", "cifar100", "stl10"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
     for part in ("train", "t10k"):
-        images = b"".join(pixels(i, 64) for i in made)
-        (folder / "mnist" / f"{part}-images-idx3-ubyte.gz").write_bytes(struct.pack(">IIII", 2051, MADE, 8, 8) + images)
-        labels = bytes(i % 2 for i in made)
-        (folder / "mnist" / f"{part}-labels-idx1-ubyte.gz").write_bytes(struct.pack(">II", 2049, MADE) + labels)
-    for name, labels in (("cifar10", 1), ("cifar100", 2)):
-        (folder / name).mkdir(exist_ok=True)
-        image = b"".join(bytes([i % 2] * labels) + pixels(i, 3072) for i in made)
-        files = ["train.bin", "test.bin"] if labels == 2 else ["test_batch.bin", *(f"data_batch_{i}.bin" for i in range(1, 6))]
-        for file in files:
-            (folder / name / file).write_bytes(image)
-    (folder / "stl10").mkdir(exist_ok=True)
-    images = b"".join(pixels(i, 3072) * 9 for i in made)
+        images = b"".join(pixels(i, 64) for i in range(10))
+        (folder / "mnist" / f"{part}-images-idx3-ubyte.gz").write_bytes(struct.pack(">IIII", 2051, 10, 8, 8) + images)
+        (folder / "mnist" / f"{part}-labels-idx1-ubyte.gz").write_bytes(struct.pack(">II", 2049, 10) + bytes(i % 2 for i in range(10)))
+    for file in ("test_batch", *(f"data_batch_{i}" for i in range(1, 6))):
+        (folder / "cifar10" / f"{file}.bin").write_bytes(b"".join(bytes([i % 2]) + pixels(i, 3072) for i in range(4)))
+    for part in ("train", "test"):
+        # As many as there are clusters.
+        (folder / "cifar100" / f"{part}.bin").write_bytes(b"".join(bytes([i % 2, i]) + pixels(i, 3072) for i in range(20)))
     for part in ("train", "test", "unlabeled"):
-        (folder / "stl10" / f"{part}_X.bin").write_bytes(images)
+        (folder / "stl10" / f"{part}_X.bin").write_bytes(b"".join(pixels(i, 3072) * 9 for i in range(12)))
         if part != "unlabeled":
-            (folder / "stl10" / f"{part}_y.bin").write_bytes(bytes(1 + i % 2 for i in made))
+            (folder / "stl10" / f"{part}_y.bin").write_bytes(bytes(1 + i % 2 for i in range(12)))
 
 
 def main():
