@@ -1,13 +1,15 @@
 //! Weights of networks: read from PyTorch and safetensors files, matched to a network's parameters, and written.
 
+mod about;
 mod cursor;
 mod pickle;
 mod torch;
 pub(crate) mod walk;
 
 use crate::error::{DeepError, Result};
-use crate::nets::{Backbone, ImageShape, Layout, Net};
+use crate::nets::{Backbone, Layout, Net};
 use crate::normalise::Normalise;
+use about::About;
 use memmap2::Mmap;
 use partita::rng::{Stream, stream};
 use partita_data::safetensors_io::{Tensor, TensorFile, Values};
@@ -23,26 +25,6 @@ pub struct StateDict {
     content: Content,
     shapes: BTreeMap<String, Vec<usize>>,
     about: About,
-}
-
-/// What a file says of the network that its weights are from; only files that were written here say something.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-struct About {
-    net: Option<Net>,
-    normalise: Option<Normalise>,
-}
-
-impl About {
-    /// From the texts of a file of weights, or of a model.
-    fn of(texts: &BTreeMap<String, String>) -> Self {
-        let text = |key: &str| texts.get(key).map(String::as_str).unwrap_or_default();
-        let params: serde_json::Value = serde_json::from_str(text("params")).unwrap_or_default();
-        let trained = params["net"].as_str().and_then(|net| net.parse().ok());
-        let seen: Option<(ImageShape, usize, ([f32; 3], [f32; 3]))> =
-            serde_json::from_str(text("about")).ok();
-        let seen = seen.map(|(_, _, (mean, deviation))| Normalise { mean, deviation });
-        Self { net: text("net").parse().ok().or(trained), normalise: text("normalise").parse().ok().or(seen) }
-    }
 }
 
 enum Content {
@@ -79,20 +61,6 @@ impl StateDict {
             Content::Safetensors(file) => About::of(&file.metadata),
         };
         Ok(Self { path: path.to_owned(), shapes: content.shapes(), content, about })
-    }
-
-    /// How the images were normalised that the weights were trained on, if the file says it.
-    pub fn normalise(&self) -> Option<Normalise> {
-        self.about.normalise
-    }
-
-    /// What a user should know before these weights become those of `net`: the file does not say which of two networks it is
-    /// from whose weights look the same.
-    pub fn doubt(&self, net: Net) -> Option<String> {
-        let other = net.look_alike().filter(|_| self.about.net.is_none())?;
-        Some(format!(
-            "it does not say whether its weights are those of {net} or of {other}; they are used as {net}'s"
-        ))
     }
 
     /// The shapes of all tensors by name.

@@ -172,42 +172,6 @@ impl Dataset<'static> {
         Ok(Self::from_pixels(partita_deep::images::Pixels::new(shape, bytes)))
     }
 
-    /// These images with all that a specification names beside them: images for a pretext, images that are not trained on, and weights,
-    /// of which there may be something to know.
-    ///
-    /// # Errors
-    /// If images cannot be used, or have no labels to compare with where they need them.
-    #[cfg(feature = "deep")]
-    pub fn beside(mut self, spec: &FitSpec, resources: &Resources) -> Result<Self> {
-        let Some(network) = &spec.network else { return Ok(self) };
-        self.notes.extend(super::images::doubt(network)?);
-        let open = |paths: &[PathBuf]| match paths {
-            [] => Ok(None),
-            paths => Self::open_images(paths, network.skip_bad, resources).map(Some),
-        };
-        if let Some(found) = open(&network.pretext_data)? {
-            self.notes.extend(found.notes);
-            self.pretext = found.pictures;
-        }
-        if let Some(mut found) = open(&network.holdout)? {
-            let truth = match &network.holdout_truth {
-                Some(typed) => {
-                    let (labels, said) = found.labels(typed, Field::HoldoutTruth)?;
-                    found.notes.extend(said);
-                    Some(labels.values)
-                }
-                None => found.own_labels(spec.clusters()?),
-            };
-            let truth = truth.filter(|truth| truth.iter().any(|label| *label >= 0)).ok_or_else(|| {
-                let problem = "these images have no labels to compare with; give them with `holdout_truth`";
-                JobError::refused(Field::Holdout, problem)
-            })?;
-            self.notes.extend(found.notes);
-            self.holdout = found.pictures.map(|pictures| (pictures, truth));
-        }
-        Ok(self)
-    }
-
     /// Images that are in memory.
     #[cfg(feature = "deep")]
     pub fn from_pixels(pixels: partita_deep::images::Pixels) -> Self {
