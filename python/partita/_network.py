@@ -40,19 +40,25 @@ class NetworkClustering(Clusterer):
     n_clusters : int, default=8
         Number of clusters.
     net : str, default="mlp"
-        ``"linear"``, ``"mlp"``, ``"vgg4"``, ``"resnet18"``, ``"resnet18-cifar"``, ``"resnet50"``, ``"mobilenetv2"`` or
-        ``"efficientnet-lite0"``.
+        ``"linear"``, ``"mlp"``, ``"vgg4"``, ``"resnet18"``, ``"resnet18-cifar"``, ``"resnet18-stl"``, ``"resnet50"``,
+        ``"mobilenetv2"`` or ``"efficientnet-lite0"``.
     size : int, optional
         Pixels of a side that images from files are given; by default they stay as they are.
+    normalise : str, optional
+        What is subtracted from pixels and what they are divided by: ``"plain"``, ``"imagenet"``, ``"cifar10"``, ``"cifar100"``,
+        ``"mnist"``, ``"lite"``, or means and deviations of the channels such as ``"0.5,0.4,0.3/0.2,0.2,0.2"``; by default as the
+        weights at the start expect.
     loss, lam, label_solver, em_iterations, refresh
         As in :class:`EntropyClustering`.
     prior : array-like of shape (n_clusters,), optional
         Expected shares of the clusters; equal by default.
     augment : str, default=""
         How views of an image differ from it, as in ``"flip,rotate:10,crop:0.8"``: any of flip, rotate, crop, affine, colour,
-        grey, blur.
+        hue, jitter (the share of the images whose colours change), grey, blur.
     pairs : float, optional
         Weight of self-augmentation: an image and its view should be alike; by default 1 with ``augment``.
+    views : int, default=1
+        Views that are compared with an image in every step.
     vat : float, optional
         Weight of virtual adversarial training; by default 10 without ``augment``, 0 with it.
     vat_length : float, default=2.0
@@ -64,9 +70,27 @@ class NetworkClustering(Clusterer):
     over : int, optional
         Clusters of its over-clustering heads; by default 5 ``n_clusters``.
     scan : sequence of 3 int, optional
-        SCAN, with the epochs of its three stages, instead of ``loss``.
+        SCAN, with the epochs of its three stages, instead of ``loss``. With 0 for the first, ``init_weights`` take its place; with 0
+        for the third, the second is the last.
     pretext : int, optional
         Epochs in which the network first learns to tell images apart by their views (SimCLR).
+    pretext_data : path-like or sequence of path-like, optional
+        Files and folders of images to learn that from, or the first stage of ``scan``; by default those that are clustered.
+    pretext_rate : float, optional
+        Learning rate meanwhile, by default 1e-3.
+    pretext_batch : int, optional
+        Images of a batch meanwhile; by default as many as afterwards.
+    pretext_optimiser : {"adam", "sgd"}, default="adam"
+        Optimiser meanwhile; gradient descent has a momentum of 0.9.
+    pretext_cosine : bool, default=False
+        Lower the rate meanwhile from epoch to epoch along half a cosine.
+    revive : bool, optional
+        Whether clusters without images start again, each as one half of a large one; by default with the loss ``"strong"``.
+    holdout : path-like or sequence of path-like, optional
+        Files and folders of images that are not trained on, only clustered at the end; ``report_["holdout"]`` says how well their
+        labels agree.
+    holdout_truth : path-like, optional
+        A file of their true labels, if they do not come with the images.
     init_weights : path-like, optional
         Weights to start from: a PyTorch state dict or ``.safetensors``.
     freeze : bool, default=False
@@ -107,7 +131,8 @@ class NetworkClustering(Clusterer):
     loss_, n_iter_ : float, int
         The last of ``history_``, and how many there are.
     report_ : dict
-        All that is known of the fit: the parts of the loss in each of its ``epochs``, decisiveness, ailments.
+        All that is known of the fit: the parts of the loss in each of its ``epochs``, decisiveness, ailments, and what was
+        found for the images of ``holdout``.
 
     Examples
     --------
@@ -124,6 +149,7 @@ class NetworkClustering(Clusterer):
         "n_clusters": [Interval(Integral, 2, None, closed="left")],
         "net": [str],
         "size": [None, WHOLE],
+        "normalise": [None, str],
         "loss": [str],
         "lam": [None, _NOT_NEGATIVE],
         "prior": [None, "array-like"],
@@ -135,6 +161,7 @@ class NetworkClustering(Clusterer):
         "learning_rate": [None, _POSITIVE],
         "augment": [str],
         "pairs": [None, _NOT_NEGATIVE],
+        "views": [WHOLE],
         "vat": [None, _NOT_NEGATIVE],
         "vat_length": [_POSITIVE],
         "warm_up": [_COUNT],
@@ -142,6 +169,14 @@ class NetworkClustering(Clusterer):
         "over": [None, WHOLE],
         "scan": [None, "array-like"],
         "pretext": [None, WHOLE],
+        "pretext_data": [*_PATH, list, tuple],
+        "pretext_rate": [None, _POSITIVE],
+        "pretext_batch": [None, Interval(Integral, 2, None, closed="left")],
+        "pretext_optimiser": [StrOptions({"adam", "sgd"})],
+        "pretext_cosine": ["boolean"],
+        "revive": [None, "boolean"],
+        "holdout": [*_PATH, list, tuple],
+        "holdout_truth": _PATH,
         "init_weights": _PATH,
         "freeze": ["boolean"],
         "head_rate": [None, _POSITIVE],
@@ -159,6 +194,7 @@ class NetworkClustering(Clusterer):
         *,
         net: str = "mlp",
         size: int | None = None,
+        normalise: str | None = None,
         loss: str = "strong",
         lam: float | None = None,
         prior: Any = None,
@@ -170,6 +206,7 @@ class NetworkClustering(Clusterer):
         learning_rate: float | None = None,
         augment: str = "",
         pairs: float | None = None,
+        views: int = 1,
         vat: float | None = None,
         vat_length: float = 2.0,
         warm_up: int = 0,
@@ -177,6 +214,14 @@ class NetworkClustering(Clusterer):
         over: int | None = None,
         scan: Any = None,
         pretext: int | None = None,
+        pretext_data: Any = None,
+        pretext_rate: float | None = None,
+        pretext_batch: int | None = None,
+        pretext_optimiser: str = "adam",
+        pretext_cosine: bool = False,
+        revive: bool | None = None,
+        holdout: Any = None,
+        holdout_truth: str | os.PathLike[str] | None = None,
         init_weights: str | os.PathLike[str] | None = None,
         freeze: bool = False,
         head_rate: float | None = None,

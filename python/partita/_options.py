@@ -23,7 +23,8 @@ _METHOD = {
 # Names that other libraries have for ours; None unless given.
 ALIASES = {"epochs": "max_iter", "optimiser": "optimizer"}
 _USUAL = {"epochs": None, "optimiser": "sgd"}
-_NETWORK = ("net", "size", "augment", "pairs", "vat", "vat_length", "warm_up", "iic", "over", "pretext")
+_NETWORK = ("net", "size", "normalise", "augment", "pairs", "views", "vat", "vat_length", "warm_up", "iic", "over", "pretext")
+_NETWORK += ("pretext_rate", "pretext_batch", "pretext_optimiser", "pretext_cosine", "revive")
 _NETWORK += ("freeze", "head_rate", "weight_decay", "skip_bad")
 
 
@@ -74,13 +75,24 @@ def specification(model: Any) -> dict[str, Any]:
     return _given(model, _TOP) | {"seed": model._seed(), "prior": prior, "sizes": sizes(model), "method": method}
 
 
+def _paths(given: Any) -> list[str]:
+    """No path, one path or several, as a list."""
+    if given is None:
+        return []
+    return [os.fspath(path) for path in ([given] if isinstance(given, (str, os.PathLike)) else given)]
+
+
 def network_specification(model: Any) -> dict[str, Any]:
     """What an estimator with a network is asked to do."""
     prior = "equal" if model.prior is None else {"shares": np.asarray(model.prior, dtype=np.float64).ravel().tolist()}
     method = {theirs: _plain(getattr(model, ours)) for ours, theirs in _METHOD.items() if hasattr(model, ours)}
     method["exact_labels"] = model.label_solver == "exact"
     network = {name: _plain(getattr(model, name)) for name in _NETWORK}
-    network["init_weights"] = None if model.init_weights is None else os.fspath(model.init_weights)
+    for name in ("init_weights", "holdout_truth"):
+        path = getattr(model, name)
+        network[name] = None if path is None else os.fspath(path)
+    for name in ("pretext_data", "holdout"):
+        network[name] = _paths(getattr(model, name))
     network["scan"] = None if model.scan is None else [int(epochs) for epochs in model.scan]
     return {"k": int(model.n_clusters), "seed": model._seed(), "prior": prior, "method": method, "network": network}
 

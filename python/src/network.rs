@@ -55,6 +55,21 @@ impl Source {
     }
 }
 
+/// Images with those that a specification names beside them.
+#[cfg(feature = "deep")]
+fn beside(
+    images: Dataset<'static>,
+    spec: &FitSpec,
+    resources: &Resources,
+) -> partita_job::Result<Dataset<'static>> {
+    images.beside(spec, resources)
+}
+
+#[cfg(not(feature = "deep"))]
+fn beside(images: Dataset<'static>, _: &FitSpec, _: &Resources) -> partita_job::Result<Dataset<'static>> {
+    Ok(images)
+}
+
 /// A trained network.
 #[pyclass(frozen, module = "partita._native")]
 pub struct NetworkModel(AnyModel);
@@ -77,7 +92,7 @@ fn fit_network<'py>(
     let given = Given { known: slice(known.as_ref())?, ..Given::default() };
     let (source, skip_bad) = (images.source(), spec.network.as_ref().is_some_and(|network| network.skip_bad));
     let (record, names, notes) = run_job(py, progress.as_ref(), |watch| {
-        let dataset = source.open(skip_bad, &resources)?;
+        let dataset = beside(source.open(skip_bad, &resources)?, &spec, &resources)?;
         Outputs::default().check_for(&spec, &[], &resources)?;
         let record = partita_job::run(&spec, &dataset, &given, &resources, watch)?;
         let notes = dataset.notes().iter().map(ToString::to_string).collect();

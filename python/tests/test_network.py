@@ -71,6 +71,12 @@ def test_a_fit_tells_what_it_did(images):
             {"vat": 1, "vat_length": 0.5, "warm_up": 1, "lam": 10},
         ),
         (
+            ["--augment", "rotate:10", "--views", "2", "--normalise", "mnist", "--revive", "no", "--pretext", "1"]
+            + ["--pretext-optimiser", "sgd", "--pretext-rate", "0.01", "--pretext-batch", "100", "--pretext-cosine"],
+            {"augment": "rotate:10", "views": 2, "normalise": "mnist", "revive": False, "pretext": 1}
+            | {"pretext_optimiser": "sgd", "pretext_rate": 0.01, "pretext_batch": 100, "pretext_cosine": True},
+        ),
+        (
             ["--net", "linear", "--learning-rate", "0.01", "--head-rate", "0.02"],
             {"net": "linear", "learning_rate": 0.01, "head_rate": 0.02},
         ),
@@ -104,6 +110,23 @@ def test_files_go_both_ways(command, images, tmp_path):
     EntropyClustering(2, n_init=1).fit(np.eye(6)).save(tmp_path / "rows.safetensors")
     with pytest.raises(ValueError, match="EntropyClustering.load"):
         NetworkClustering.load(tmp_path / "rows.safetensors")
+
+
+@deep
+def test_images_beside_those_that_are_clustered(images, tmp_path):
+    x, y = images
+    held, more = idx(tmp_path / "h-images-idx3-ubyte", x[200:]), idx(tmp_path / "m-images-idx3-ubyte", x[:60])
+    np.save(tmp_path / "y.npy", y[200:].astype(np.int32))
+    options = {**QUICK, "augment": "rotate:10", "pretext": 1, "pretext_data": [more]}
+    with pytest.raises(ValueError, match="holdout_truth="):
+        NetworkClustering(10, holdout=held, **options).fit(x[:200])
+    model = NetworkClustering(10, holdout=held, holdout_truth=tmp_path / "y.npy", **options).fit(x[:200])
+    found = model.report_["holdout"]
+    assert found["n"] == 100 and sum(found["cluster_sizes"]) == 100
+    assert np.bincount(model.predict(x[200:]), minlength=10).tolist() == found["cluster_sizes"]
+    assert 0 < found["metrics"]["acc"] <= 1
+    alone = NetworkClustering(10, **options | {"pretext_data": None}).fit(x[:200])
+    assert not np.array_equal(alone.predict_proba(x), model.predict_proba(x)), "other images teach something else"
 
 
 @deep

@@ -7,6 +7,8 @@ use partita_job::{FitSpec, MethodSpec, Outputs, Resources, Result};
 use crate::args::NetworkArgs;
 #[cfg(feature = "deep")]
 use partita_job::{Field, JobError, NetworkSpec};
+#[cfg(feature = "deep")]
+use std::path::PathBuf;
 
 /// The specification in the file of `--spec`, if there is one, with all that was typed.
 pub fn spec(args: &FitArgs) -> Result<FitSpec> {
@@ -68,8 +70,10 @@ fn network(args: &NetworkArgs, network: &mut Option<NetworkSpec>) -> Result<()> 
     let mut typed = network.clone().unwrap_or_default();
     set(&mut typed.net, args.net.map(|net| net.to_string()));
     set_some(&mut typed.size, args.size.as_ref());
+    set_some(&mut typed.normalise, args.normalise.map(|normalise| normalise.to_string()).as_ref());
     set(&mut typed.augment, args.augment.map(|augment| augment.to_string()));
     set_some(&mut typed.pairs, args.pairs.as_ref());
+    set(&mut typed.views, args.views);
     set_some(&mut typed.vat, args.vat.as_ref());
     set(&mut typed.vat_length, args.vat_length);
     set(&mut typed.warm_up, args.warm_up);
@@ -77,6 +81,10 @@ fn network(args: &NetworkArgs, network: &mut Option<NetworkSpec>) -> Result<()> 
     set_some(&mut typed.over, args.over.as_ref());
     set_some(&mut typed.scan, args.scan.as_ref());
     set_some(&mut typed.pretext, args.pretext.as_ref());
+    pretext(args, &mut typed);
+    set_some(&mut typed.revive, args.revive.as_ref());
+    set_paths(&mut typed.holdout, &args.holdout);
+    set_some(&mut typed.holdout_truth, args.holdout_truth.as_ref());
     set_some(&mut typed.init_weights, args.init_weights.as_ref());
     typed.freeze |= args.freeze;
     set_some(&mut typed.head_rate, args.head_rate.as_ref());
@@ -90,6 +98,23 @@ fn network(args: &NetworkArgs, network: &mut Option<NetworkSpec>) -> Result<()> 
         return Err(JobError::Refused { field: Some(Field::Net), problem: problem.to_owned() });
     }
     Ok(())
+}
+
+/// How the network first learns to tell images apart.
+#[cfg(feature = "deep")]
+fn pretext(args: &NetworkArgs, typed: &mut NetworkSpec) {
+    set_paths(&mut typed.pretext_data, &args.pretext_data);
+    set_some(&mut typed.pretext_rate, args.pretext_rate.as_ref());
+    set_some(&mut typed.pretext_batch, args.pretext_batch.as_ref());
+    set(&mut typed.pretext_optimiser, args.pretext_optimiser.map(Into::into));
+    typed.pretext_cosine |= args.pretext_cosine;
+}
+
+#[cfg(feature = "deep")]
+fn set_paths(field: &mut Vec<PathBuf>, typed: &[PathBuf]) {
+    if !typed.is_empty() {
+        *field = typed.to_vec();
+    }
 }
 
 /// What was typed takes the place of what stands there.

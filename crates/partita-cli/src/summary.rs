@@ -54,6 +54,12 @@ pub fn text(record: &Record, written: &[Written<'_>]) -> String {
         let left = left.map(|count| format!("  ({count} outliers left out)")).unwrap_or_default();
         line("truth", truth(scores) + &left);
     }
+    #[cfg(feature = "deep")]
+    if let Details::Network(details) = &record.details
+        && let Some(held) = &details.holdout
+    {
+        line("held out", format!("{}  ({} images not trained on)", truth(held.metrics), held.n));
+    }
     for ailment in &record.ailments {
         line("warning", describe(*ailment, &|cluster| record.cluster(cluster)));
     }

@@ -19,6 +19,7 @@ mod kernels;
 pub mod losses;
 mod memory;
 pub mod nets;
+mod normalise;
 pub mod optimise;
 pub mod partial;
 pub mod train;

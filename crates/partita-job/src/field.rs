@@ -101,10 +101,14 @@ fields! {
     Net = "net",
     /// Side of an image in pixels.
     Size = "size",
+    /// How pixels become the network's input.
+    Normalise = "normalise",
     /// How views of an image differ from it.
     Augment = "augment",
     /// Weight of self-augmentation.
     Pairs = "pairs",
+    /// Views that are compared with an image.
+    Views = "views",
     /// Weight of virtual adversarial training.
     Vat = "vat",
     /// Length of its disturbance.
@@ -119,6 +123,22 @@ fields! {
     Scan = "scan",
     /// Epochs of contrast before training.
     Pretext = "pretext",
+    /// Images for that.
+    PretextData = "pretext_data",
+    /// Learning rate meanwhile.
+    PretextRate = "pretext_rate",
+    /// Images of a batch meanwhile.
+    PretextBatch = "pretext_batch",
+    /// Optimiser meanwhile.
+    PretextOptimiser = "pretext_optimiser",
+    /// Lower the rate meanwhile along half a cosine.
+    PretextCosine = "pretext_cosine",
+    /// Whether clusters without images start again.
+    Revive = "revive",
+    /// Images that are not trained on.
+    Holdout = "holdout",
+    /// Their true labels.
+    HoldoutTruth = "holdout_truth",
     /// Initial weights.
     InitWeights = "init_weights",
     /// Train only the head.

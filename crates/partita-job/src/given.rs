@@ -173,7 +173,7 @@ impl Dataset<'_> {
     }
 
     /// Labels that came with images, if anything can be compared with them.
-    fn own_labels(&self, k: usize) -> Option<Vec<i64>> {
+    pub(crate) fn own_labels(&self, k: usize) -> Option<Vec<i64>> {
         #[cfg(feature = "deep")]
         if let Some(pictures) = &self.pictures {
             return pictures.labels(k).filter(|labels| labels.iter().any(|label| *label >= 0));

@@ -52,13 +52,13 @@ pub use model::AnyModel;
 #[cfg(feature = "deep")]
 pub use partita_deep::DeepError;
 pub use predict::{predict, predict_each};
-#[cfg(feature = "deep")]
-pub use record::NetworkDetails;
 pub use record::{Details, LinearDetails, Record};
+#[cfg(feature = "deep")]
+pub use record::{HeldOut, NetworkDetails};
 pub use resources::{MEMORY, Resources};
 pub use run::{continue_fit, continue_model, run};
 pub use sizes::{Balance, Balanced, SizeSpec};
 pub use spec::{
     ClusterCount, DataSpec, FitSpec, MOST_RESTARTS, MethodSpec, Missing, NetworkSpec, OptimiserKind,
-    PriorSpec, RESTARTS, VERSION,
+    PretextOptimiser, PriorSpec, RESTARTS, VERSION,
 };

@@ -125,8 +125,22 @@ pub struct LinearDetails {
 pub struct NetworkDetails {
     /// The losses of each epoch.
     pub epochs: Vec<partita_deep::train::Epoch>,
+    /// What was found for images that were not trained on, if there are any.
+    pub holdout: Option<HeldOut>,
     /// The options of the training.
     pub params: partita_deep::train::Params,
+}
+
+/// Images that were not trained on, and how their clusters agree with their true labels.
+#[cfg(feature = "deep")]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct HeldOut {
+    /// Images.
+    pub n: usize,
+    /// Images in each cluster.
+    pub cluster_sizes: Vec<usize>,
+    /// Agreement with the true labels.
+    pub metrics: Scores,
 }
 
 impl Record {

@@ -262,7 +262,7 @@ pub struct EmbedArgs {
     /// Folders of pictures, or files of MNIST (idx), CIFAR-10, CIFAR-100 or STL-10 (.bin)
     #[arg(required = true, value_name = "IMAGES", value_hint = ValueHint::AnyPath)]
     pub images: Vec<PathBuf>,
-    /// Network: mobilenetv2, efficientnet-lite0, resnet18, resnet18-cifar or resnet50
+    /// Network: mobilenetv2, efficientnet-lite0, resnet18, resnet18-cifar, resnet18-stl or resnet50
     #[arg(long, value_name = "NET", default_value = "mobilenetv2")]
     pub backbone: partita_deep::nets::Net,
     /// Its weights: a PyTorch state dict (.pt, .pth) or .safetensors, with torchvision's names or those of EfficientNet-Lite's PyTorch port
@@ -272,6 +272,9 @@ pub struct EmbedArgs {
     /// FILE.names.csv; finished rows are kept in FILE.partial until it is complete
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: PathBuf,
+    /// What is subtracted from pixels and what they are divided by, as in `fit` [default: as the weights or the network expect]
+    #[arg(long, value_name = "NAME|M,M,M/S,S,S")]
+    pub normalise: Option<partita_deep::embed::Normalise>,
     /// Side of an image in pixels: the shorter side is resized to it, and the central square is used
     #[arg(long, default_value_t = 128, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(8..=2048))]
     pub size: usize,

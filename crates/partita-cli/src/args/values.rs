@@ -127,6 +127,25 @@ impl From<OptimiserArg> for OptimiserKind {
     }
 }
 
+#[cfg(feature = "deep")]
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum PretextOptimiserArg {
+    /// Adam
+    Adam,
+    /// Stochastic gradient descent with a momentum of 0.9
+    Sgd,
+}
+
+#[cfg(feature = "deep")]
+impl From<PretextOptimiserArg> for partita_job::PretextOptimiser {
+    fn from(arg: PretextOptimiserArg) -> Self {
+        match arg {
+            PretextOptimiserArg::Adam => Self::Adam,
+            PretextOptimiserArg::Sgd => Self::Sgd,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum BalanceArg {
     /// Within one row of the prior's sizes

@@ -8,7 +8,7 @@ use crate::progress::Terminal;
 use anyhow::{Result, bail};
 use partita_data::RowNames;
 use partita_deep::DeepError;
-use partita_deep::embed::Embedder;
+use partita_deep::embed::{Embedder, Normalise};
 use partita_deep::images::Images;
 use partita_deep::nets::Net;
 use partita_deep::partial::PartialRows;
@@ -32,14 +32,22 @@ pub fn run(args: &EmbedArgs) -> Result<()> {
     let terminal = Terminal::new(true)?;
     let device = args.device.device()?;
     let shape = [3, args.size, args.size];
-    let backbone =
-        load(args.backbone.build(shape, &device)?, args.backbone, &StateDict::open(&args.weights)?)?;
-    let embedder = Embedder::new(backbone, args.backbone, args.size, device);
+    let weights = StateDict::open(&args.weights)?;
+    let backbone = load(args.backbone.build(shape, &device)?, args.backbone, &weights)?;
+    if let Some(doubt) = weights.doubt(args.backbone) {
+        console::note(format!("note: {}: {doubt}", args.weights.display()));
+    }
+    let normalise = args.normalise.or(weights.normalise()).unwrap_or_else(|| Normalise::of(args.backbone));
+    let embedder = Embedder::new(backbone, args.backbone, normalise, args.size, device);
     let resources = Resources { threads: args.threads, ..Resources::default() };
     resources.on_threads(|| {
         let (images, rows, notes) = usable_images(&args.images, args.skip_bad)?;
         notes.iter().for_each(console::note);
-        let print = fingerprint(&args.weights, &format!("{} {}", args.backbone, args.size))?;
+        // Rows that were kept before images could be normalised otherwise are gone on from.
+        let usual = normalise == Normalise::of(args.backbone);
+        let otherwise = if usual { String::new() } else { format!(" {normalise}") };
+        let options = format!("{} {}{otherwise}", args.backbone, args.size);
+        let print = fingerprint(&args.weights, &options)?;
         let identities: Vec<u64> = rows.iter().map(|&row| images.identity(row)).collect();
         let started = Instant::now();
         let mut kept = PartialRows::open(&args.output, print, embedder.features(), &identities)?;

@@ -12,6 +12,8 @@ mod lab;
 mod lifts;
 mod newcomer;
 mod outliers;
+#[cfg(feature = "deep")]
+mod recipes;
 mod refusals;
 mod reproduce;
 mod results;

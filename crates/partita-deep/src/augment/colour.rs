@@ -1,4 +1,4 @@
-//! Brightness, contrast, saturation, grey and blur.
+//! Brightness, contrast, saturation, hue, grey and blur.
 
 /// How much each channel counts for brightness.
 const LUMA: [f32; 3] = [0.299, 0.587, 0.114];
@@ -21,6 +21,41 @@ pub(super) fn distort(pixels: &mut [f32], [channels, h, w]: [usize; 3], factors:
             *p = (luma + saturation * (*p - luma)).clamp(0.0, 255.0);
         }
     }
+}
+
+/// Turn the hue of coloured images by this share of the colour wheel; saturation and the largest channel stay as they are.
+pub(super) fn turn(pixels: &mut [f32], [channels, h, w]: [usize; 3], share: f32) {
+    if channels != 3 {
+        return;
+    }
+    let plane = h * w;
+    for i in 0..plane {
+        let turned = turned([0, 1, 2].map(|c| pixels[c * plane + i]), share);
+        (0..3).for_each(|c| pixels[c * plane + i] = turned[c]);
+    }
+}
+
+/// A colour after a turn. The wheel has six sixths; in each of them one channel is largest and another is smallest.
+fn turned([r, g, b]: [f32; 3], share: f32) -> [f32; 3] {
+    let (most, least) = (r.max(g).max(b), r.min(g).min(b));
+    let spread = most - least;
+    if spread <= 0.0 {
+        return [r, g, b];
+    }
+    let sixth = if most == r {
+        (g - b) / spread
+    } else if most == g {
+        2.0 + (b - r) / spread
+    } else {
+        4.0 + (r - g) / spread
+    };
+    let sixth = (sixth + 6.0 * share).rem_euclid(6.0);
+    // A channel is largest around its own place on the wheel, and falls to the smallest over a sixth.
+    [0.0, 2.0, 4.0].map(|own: f32| {
+        let away = (sixth - own).abs();
+        let away = away.min(6.0 - away);
+        least + spread * (2.0 - away).clamp(0.0, 1.0)
+    })
 }
 
 /// Gaussian blur with this deviation, along rows and then columns; edge pixels are repeated.

@@ -16,6 +16,8 @@ use warp::Warp;
 
 /// A blur of more pixels than this leaves nothing to see.
 const MOST_BLUR: f32 = 100.0;
+/// Half the colour wheel in either direction is all of it.
+const MOST_HUE: f32 = 0.5;
 
 /// Which changes to make, and how large. Zero means none.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -31,6 +33,11 @@ pub struct Augment {
     pub affine: f32,
     /// Change brightness, contrast and saturation by factors up to 1 ± this.
     pub colour: f32,
+    /// Turn all colours by up to this share of the colour wheel.
+    pub hue: f32,
+    /// Share of the images whose colours and hue are changed; all if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jitter: Option<f32>,
     /// Share of the images that become grey.
     pub grey: f32,
     /// Blur with a standard deviation of up to this number of pixels.
@@ -52,7 +59,7 @@ impl FromStr for Augment {
         for part in text.split(',').filter(|part| !part.is_empty()) {
             let bad = || {
                 DeepError::Option(format!(
-                    "`{part}` is not a known change of images; write flip, rotate:DEGREES, crop:SHARE, affine:SHARE, colour:SHARE, grey:SHARE or blur:PIXELS, with commas between"
+                    "`{part}` is not a known change of images; write flip, rotate:DEGREES, crop:SHARE, affine:SHARE, colour:SHARE, hue:SHARE, jitter:SHARE, grey:SHARE or blur:PIXELS, with commas between"
                 ))
             };
             let (name, amount) = part.split_once(':').unwrap_or((part, "1"));
@@ -67,10 +74,17 @@ impl FromStr for Augment {
                 // Scaled by 1 ± 1 an image would vanish.
                 "affine" => augment.affine = Some(amount).filter(|a| *a < 1.0).ok_or_else(bad)?,
                 "colour" => augment.colour = share()?,
+                "hue" => augment.hue = Some(amount).filter(|a| *a <= MOST_HUE).ok_or_else(bad)?,
+                "jitter" => augment.jitter = Some(share()?),
                 "grey" => augment.grey = share()?,
                 "blur" => augment.blur = Some(amount).filter(|a| *a <= MOST_BLUR).ok_or_else(bad)?,
                 _ => return Err(bad()),
             }
+        }
+        if augment.jitter.is_some() && augment.colour == 0.0 && augment.hue == 0.0 {
+            let problem =
+                "jitter is the share of the images whose colours change; give colour or hue as well";
+            return Err(DeepError::Option(problem.into()));
         }
         Ok(augment)
     }
@@ -83,6 +97,8 @@ impl fmt::Display for Augment {
             ("crop", self.crop),
             ("affine", self.affine),
             ("colour", self.colour),
+            ("hue", self.hue),
+            ("jitter", self.jitter.unwrap_or(0.0)),
             ("grey", self.grey),
             ("blur", self.blur),
         ];
@@ -119,10 +135,16 @@ impl Augment {
         };
         let factors = [1.0 + within(self.colour), 1.0 + within(self.colour), 1.0 + within(self.colour)];
         let (grey, blur) = (within(1.0).abs() < self.grey, within(self.blur).abs());
+        // Drawn last, so that views without these changes stay as they were.
+        let turn = within(self.hue);
+        let changed = self.jitter.is_none_or(|share| within(1.0).abs() < share);
         let shape = image.shape();
         let mut out = warp.apply(image);
-        if self.colour > 0.0 || grey {
-            colour::distort(&mut out, shape, factors, grey);
+        if (self.colour > 0.0 && changed) || grey {
+            colour::distort(&mut out, shape, if changed { factors } else { [1.0; 3] }, grey);
+        }
+        if turn != 0.0 && changed && !grey {
+            colour::turn(&mut out, shape, turn);
         }
         if blur > 0.0 {
             colour::blur(&mut out, shape, blur);

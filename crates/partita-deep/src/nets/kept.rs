@@ -16,6 +16,10 @@ impl Net {
                 (0..4).map(|i| (64 << i) * (2 * pixels / (1 << (2 * i)) + pixels / (4 << (2 * i)))).sum()
             }
             Self::Resnet18Cifar => 2 * 64 * pixels + residual(pixels, [2, 2, 2, 2], false),
+            Self::Resnet18Stl => {
+                let pooled = (h / 2 + 1) * (w / 2 + 1);
+                2 * 64 * pixels + 64 * pooled + residual(pooled, [2, 2, 2, 2], false)
+            }
             Self::Resnet18 => (2 * 64 / 4 + 64 / 16) * pixels + residual(pixels / 16, [2, 2, 2, 2], false),
             Self::Resnet50 => (2 * 64 / 4 + 64 / 16) * pixels + residual(pixels / 16, [3, 4, 6, 3], true),
             Self::Mobilenetv2 => stacked(pixels, &inverted::MOBILENET_V2),

@@ -33,6 +33,8 @@ pub enum Net {
     Resnet18,
     /// ResNet-18 for images of about 32 pixels.
     Resnet18Cifar,
+    /// ResNet-18 for images of about 96 pixels, as SCAN has it for STL-10.
+    Resnet18Stl,
     /// ResNet-50.
     Resnet50,
     /// MobileNetV2.
@@ -42,12 +44,13 @@ pub enum Net {
 }
 
 /// Names of the networks, as typed.
-const NAMES: [(&str, Net); 8] = [
+const NAMES: [(&str, Net); 9] = [
     ("linear", Net::Linear),
     ("mlp", Net::Mlp),
     ("vgg4", Net::Vgg4),
     ("resnet18", Net::Resnet18),
     ("resnet18-cifar", Net::Resnet18Cifar),
+    ("resnet18-stl", Net::Resnet18Stl),
     ("resnet50", Net::Resnet50),
     ("mobilenetv2", Net::Mobilenetv2),
     ("efficientnet-lite0", Net::EfficientnetLite0),
@@ -87,6 +90,7 @@ impl Net {
             Self::Vgg4 => Backbone::Vgg4(Vgg4::new(channels, device)),
             Self::Resnet18 => Backbone::ResNet(ResNet::resnet18(Stem::Imagenet, channels, device)),
             Self::Resnet18Cifar => Backbone::ResNet(ResNet::resnet18(Stem::Cifar, channels, device)),
+            Self::Resnet18Stl => Backbone::ResNet(ResNet::resnet18(Stem::Stl, channels, device)),
             Self::Resnet50 => Backbone::ResNet(ResNet::resnet50(device)),
             Self::Mobilenetv2 => Backbone::Inverted(InvertedNet::mobilenet_v2(device)),
             Self::EfficientnetLite0 => Backbone::Inverted(InvertedNet::efficientnet_lite0(device)),
@@ -114,9 +118,18 @@ impl Net {
             Self::Linear => channels * h * w,
             Self::Mlp => 1200,
             Self::Vgg4 => Vgg4::features([h, w]),
-            Self::Resnet18 | Self::Resnet18Cifar => 512,
+            Self::Resnet18 | Self::Resnet18Cifar | Self::Resnet18Stl => 512,
             Self::Resnet50 => 2048,
             Self::Mobilenetv2 | Self::EfficientnetLite0 => inverted::FEATURES,
+        }
+    }
+
+    /// The network whose weights have the same names and shapes, so that only what is said of a file can tell them apart.
+    pub(crate) fn look_alike(self) -> Option<Self> {
+        match self {
+            Self::Resnet18Cifar => Some(Self::Resnet18Stl),
+            Self::Resnet18Stl => Some(Self::Resnet18Cifar),
+            _ => None,
         }
     }
 
@@ -126,7 +139,9 @@ impl Net {
             Self::Linear => &[],
             Self::Mlp => &[plain::mlp],
             Self::Vgg4 => &[plain::vgg4],
-            Self::Resnet18 | Self::Resnet18Cifar | Self::Resnet50 => &[resnet::torchvision, resnet::shortcut],
+            Self::Resnet18 | Self::Resnet18Cifar | Self::Resnet18Stl | Self::Resnet50 => {
+                &[resnet::torchvision, resnet::shortcut]
+            }
             Self::Mobilenetv2 => &[inverted::torchvision, inverted::flat],
             Self::EfficientnetLite0 => &[inverted::efficientnet],
         }

@@ -16,6 +16,8 @@ pub enum Stem {
     Imagenet,
     /// A 3×3 convolution of stride 1, for images of about 32 pixels.
     Cifar,
+    /// The same with 2×2 pooling of maps that have a border of one pixel, for images of about 96 pixels.
+    Stl,
 }
 
 /// Two or three convolutions whose output is added to their input.
@@ -66,11 +68,8 @@ impl ResNet {
         let (layer1, layer2, layer3, layer4) = (stage(0), stage(1), stage(2), stage(3));
         let (conv1, pool) = match stem {
             (Stem::Cifar, channels) => (Shape::new(channels, 64, 3), None),
-            (Stem::Imagenet, channels) => {
-                let pool = MaxPool2dConfig::new([3, 3]).with_strides([2, 2]);
-                let pool = pool.with_padding(PaddingConfig2d::Explicit(1, 1, 1, 1)).init();
-                (Shape::new(channels, 64, 7).stride(2), Some(pool))
-            }
+            (Stem::Stl, channels) => (Shape::new(channels, 64, 3), Some(halved(2))),
+            (Stem::Imagenet, channels) => (Shape::new(channels, 64, 7).stride(2), Some(halved(3))),
         };
         let (conv1, bn1) = (conv1.conv(device), norm(64, device));
         Self { conv1, bn1, pool, layer1, layer2, layer3, layer4 }
@@ -88,6 +87,12 @@ impl ResNet {
         let blocks = [&self.layer1, &self.layer2, &self.layer3, &self.layer4].into_iter().flatten();
         global_mean(blocks.fold(x, |x, block| block.forward(x)))
     }
+}
+
+/// Pooling that makes maps half as large, with a border of one pixel.
+fn halved(kernel: usize) -> MaxPool2d {
+    let pool = MaxPool2dConfig::new([kernel; 2]).with_strides([2, 2]);
+    pool.with_padding(PaddingConfig2d::Explicit(1, 1, 1, 1)).init()
 }
 
 impl Residual {

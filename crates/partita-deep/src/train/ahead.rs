@@ -35,8 +35,8 @@ pub(super) struct Inputs {
     pub rows: Vec<usize>,
     /// The images.
     pub first: TensorData,
-    /// A view of each image or of its partner.
-    pub second: Option<TensorData>,
+    /// Views of each image or of its partner.
+    pub others: Vec<TensorData>,
 }
 
 impl Source<'_> {
@@ -44,20 +44,21 @@ impl Source<'_> {
     pub fn inputs(&self, rows: &[usize], epoch: usize) -> Inputs {
         use Look::{Plain, View};
         let partners;
-        let (first, second) = match self.params.aim {
+        let (first, (compared, views)) = match self.params.aim {
             // A view takes the image's place unless the two are compared.
-            Aim::Core { .. } if self.params.pairs == 0.0 => (View(0), None),
-            Aim::Core { .. } | Aim::Iic { .. } | Aim::Confident { .. } => (Plain, Some((rows, View(0)))),
-            Aim::Contrast { .. } => (View(0), Some((rows, View(1)))),
+            Aim::Core { .. } if self.params.pairs == 0.0 => (View(0), (rows, 0..0)),
+            Aim::Core { .. } | Aim::Iic { .. } => (Plain, (rows, 0..self.params.views as u64)),
+            Aim::Confident { .. } => (Plain, (rows, 0..1)),
+            Aim::Contrast { .. } => (View(0), (rows, 1..2)),
             Aim::Neighbours { .. } => {
                 partners = self.partners(rows, epoch);
-                (View(0), Some((partners.as_slice(), View(1))))
+                (View(0), (partners.as_slice(), 1..2))
             }
         };
         Inputs {
             rows: rows.to_vec(),
             first: self.look(rows, epoch, first),
-            second: second.map(|(rows, look)| self.look(rows, epoch, look)),
+            others: views.map(|view| self.look(compared, epoch, View(view))).collect(),
         }
     }
 
@@ -69,7 +70,9 @@ impl Source<'_> {
     fn look(&self, rows: &[usize], epoch: usize, look: Look) -> TensorData {
         match look {
             Look::View(number) if self.params.augment != Augment::default() => {
-                self.view(rows, 2 * epoch as u64 + number)
+                // No aim compares more than two views unless more are asked for.
+                let each = self.params.views.max(2) as u64;
+                self.view(rows, each * epoch as u64 + number)
             }
             _ => self.plain(rows),
         }

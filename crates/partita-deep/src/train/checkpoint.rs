@@ -61,7 +61,8 @@ fn state(trainer: &Trainer<'_>) -> TensorFile {
         file.tensors.insert(format!("model.{name}"), tensor);
     }
     for (name, moments) in &trainer.adam.moments {
-        for (kind, values) in [("first", &moments.first), ("second", &moments.second)] {
+        let kinds = [("first", &moments.first), ("second", &moments.second)];
+        for (kind, values) in kinds.into_iter().filter(|(_, values)| !values.is_empty()) {
             let tensor = Tensor { shape: vec![values.len()], values: Values::F32(values.clone()) };
             file.tensors.insert(format!("{kind}.{name}"), tensor);
         }
@@ -83,6 +84,11 @@ fn take(trainer: &mut Trainer<'_>, file: &TensorFile, origin: &str) -> std::resu
     }
     let params: Params = serde_json::from_str(text("params")).map_err(|_| "its options cannot be read")?;
     // More epochs may be asked for than at first; all other options must be the same.
+    if params.cosine && params.epochs != trainer.params.epochs {
+        return Err(
+            "its rates fall towards the last of its epochs; give as many, or start again without --resume",
+        );
+    }
     if (Params { epochs: trainer.params.epochs, ..params }) != *trainer.params {
         return Err("it was made with other options; give the same, or start again without --resume");
     }

@@ -8,9 +8,12 @@ use crate::nets::ImageShape;
 /// Passes through the network that are in memory at the same time.
 fn passes(params: &Params) -> usize {
     match params.aim {
-        Aim::Core { .. } => 1 + usize::from(params.pairs > 0.0) + usize::from(params.disturb > 0.0),
+        Aim::Core { .. } => {
+            1 + if params.pairs > 0.0 { params.views } else { 0 } + usize::from(params.disturb > 0.0)
+        }
         Aim::Confident { .. } => 1,
-        Aim::Iic { .. } | Aim::Contrast { .. } | Aim::Neighbours { .. } => 2,
+        Aim::Iic { .. } => 1 + params.views,
+        Aim::Contrast { .. } | Aim::Neighbours { .. } => 2,
     }
 }
 

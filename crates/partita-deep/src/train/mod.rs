@@ -12,20 +12,20 @@ mod views;
 
 pub use model::DeepModel;
 pub use params::{Aim, Params};
-pub use scan::{Scan, checkpoints, pretext, scan};
+pub use scan::{Pretext, Scan, checkpoints, pretext, scan};
 
 use crate::embed::Normalise;
 use crate::error::{DeepError, Result};
 use crate::images::Pixels;
 use crate::memory;
 use crate::nets::Classifier;
-use crate::optimise::Adam;
+use crate::optimise::{Optimiser, cosine};
 use crate::weights::{self, StateDict};
 use ahead::Source;
 use burn::module::Module;
 use burn::tensor::Device;
 use checkpoint::Checkpoint;
-use partita::linear::{Loss, Refresh};
+use partita::linear::Refresh;
 use partita::objective::Workspace;
 use partita::report::{Flow, Observer, Progress, StopReason};
 use partita::rng::{Stream, stream};
@@ -65,6 +65,8 @@ pub struct Input<'a> {
     pub start: Option<&'a StateDict>,
     /// A trained network to start from: its backbone, and its heads where they fit.
     pub begin: Option<&'a DeepModel>,
+    /// Other images for a pretext, of the same shape; if absent, it is learnt from the images themselves.
+    pub pretext: Option<&'a Pixels>,
     /// Neighbours of each image, the same number for all, for an aim that uses them.
     pub neighbours: &'a [u32],
     /// Where the state is saved after every epoch.
@@ -81,6 +83,7 @@ impl<'a> Input<'a> {
             known: None,
             start: None,
             begin: None,
+            pretext: None,
             neighbours: &[],
             checkpoint: None,
             resume: false,
@@ -123,7 +126,7 @@ pub struct Trainer<'a> {
     source: Source<'a>,
     known: Option<&'a [i32]>,
     model: Classifier,
-    adam: Adam,
+    adam: Optimiser,
     device: Device,
     epochs: Vec<Epoch>,
     head_losses: Vec<f64>,
@@ -193,19 +196,20 @@ impl<'a> Trainer<'a> {
         forecast::check(params, input.pixels, weights::walk::count(&model), free)?;
         model = weights::randomise(model, params.seed);
         // Weights of a network get the same normalised input, whether they were trained here or elsewhere.
-        let mut normalise = Normalise::of(params.net);
+        let mut normalise = params.normalise.unwrap_or(Normalise::of(params.net));
         if let Some(start) = input.start {
             model.backbone = weights::load(model.backbone, params.net, start)?;
+            normalise = params.normalise.or(start.normalise()).unwrap_or(normalise);
         }
         if let Some(begin) = input.begin {
             model = begin.continued(model);
-            normalise = begin.normalise;
+            normalise = params.normalise.unwrap_or(begin.normalise);
         }
         if params.backbone.rate == 0.0 {
             model.backbone = model.backbone.freeze();
         }
         Ok(Self {
-            adam: Adam::new(params.backbone, params.heads),
+            adam: Optimiser { rule: params.rule, ..Optimiser::new(params.backbone, params.heads) },
             head_losses: vec![0.0; heads.len()],
             shares: vec![0.0; params.k],
             sure: 0,
@@ -229,6 +233,7 @@ impl<'a> Trainer<'a> {
         let (number, source) = (self.epochs.len(), self.source);
         let mut order: Vec<usize> = (0..source.pixels.len()).collect();
         order.shuffle(&mut stream(self.params.seed, Stream::Order, number as u64));
+        self.adam.share = if self.params.cosine { cosine(number, self.params.epochs) } else { 1.0 };
         let judge = self.judge(&order);
         let (batches, mut sum) = (self.batches(), Losses::default());
         self.head_losses.fill(0.0);
@@ -260,10 +265,7 @@ impl<'a> Trainer<'a> {
             }
         }
         // Known labels hold their clusters in place, and there is too little time to learn from a late split.
-        if self.known.is_none()
-            && matches!(self.params.aim, Aim::Core { loss: Loss::Strong, .. })
-            && 2 * (number + 1) <= self.params.epochs
-        {
+        if self.known.is_none() && self.params.revives() && 2 * (number + 1) <= self.params.epochs {
             let shares: Vec<f64> = self.shares.iter().map(|sum| sum / batches as f64).collect();
             self.revive(&shares);
         }
@@ -317,5 +319,7 @@ impl<'a> Trainer<'a> {
     }
 }
 
+#[cfg(test)]
+mod recipe_tests;
 #[cfg(test)]
 mod tests;

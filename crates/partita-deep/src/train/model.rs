@@ -120,7 +120,7 @@ impl DeepModel {
 
     /// A file of the weights before the heads, under PyTorch's names, before it has its own name.
     pub fn complete_backbone(&self, path: &Path) -> Result<CompleteFile> {
-        complete(&self.net.backbone, self.params.net, path)
+        complete(&self.net.backbone, self.params.net, self.normalise, path)
     }
 
     /// Whether a file is such a model, of any version, judging by its metadata.

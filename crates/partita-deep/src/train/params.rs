@@ -1,10 +1,11 @@
 //! Options of a deep fit, checked once.
 
 use crate::augment::Augment;
+use crate::embed::Normalise;
 use crate::error::{DeepError, Result};
 use crate::losses::Vat;
 use crate::nets::{ImageShape, Net};
-use crate::optimise::Pace;
+use crate::optimise::{Pace, Rule};
 use partita::linear::{EM_ITERATIONS, Loss, Refresh, Solver};
 use partita::simplex::{check_prior, uniform};
 use serde::{Deserialize, Serialize};
@@ -62,6 +63,14 @@ impl Aim {
     }
 }
 
+/// Views of an image in runs that were kept before their number could be chosen.
+fn one_view() -> usize {
+    1
+}
+
+/// More views than this of an image in every step would be a mistake.
+const MOST_VIEWS: usize = 64;
+
 /// Options of a deep fit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Params {
@@ -75,8 +84,11 @@ pub struct Params {
     pub prior: Option<Vec<f64>>,
     /// How views of an image differ from it.
     pub augment: Augment,
-    /// Weight of self-augmentation: KL both ways between an image and its view.
+    /// Weight of self-augmentation: KL both ways between an image and a view of it, summed over its views.
     pub pairs: f64,
+    /// Views of an image that are compared with it.
+    #[serde(default = "one_view")]
+    pub views: usize,
     /// Weight of virtual adversarial training.
     pub disturb: f64,
     /// The lengths in virtual adversarial training.
@@ -91,6 +103,18 @@ pub struct Params {
     pub backbone: Pace,
     /// Pace of the heads.
     pub heads: Pace,
+    /// How a gradient becomes a step.
+    #[serde(default)]
+    pub rule: Rule,
+    /// Lower the rates from epoch to epoch along half a cosine, to a thousandth in the end.
+    #[serde(default)]
+    pub cosine: bool,
+    /// Whether clusters without images start again; if absent, they do with our loss alone.
+    #[serde(default)]
+    pub revive: Option<bool>,
+    /// How pixels become the network's input; if absent, as the weights that it starts from expect.
+    #[serde(default)]
+    pub normalise: Option<Normalise>,
     /// Seed of all random choices.
     pub seed: u64,
 }
@@ -111,6 +135,7 @@ impl Params {
             prior: None,
             augment: Augment::default(),
             pairs: 0.0,
+            views: 1,
             disturb: 10.0,
             vat: Vat::default(),
             warm_up: 0,
@@ -118,6 +143,10 @@ impl Params {
             batch: 250.max(k.saturating_mul(10)),
             backbone: pace,
             heads: pace,
+            rule: Rule::Adam,
+            cosine: false,
+            revive: None,
+            normalise: None,
             seed: 0,
         }
     }
@@ -165,6 +194,17 @@ impl Params {
         if views && self.augment == Augment::default() {
             return refuse("two equal views teach nothing; say with --augment how they differ".into());
         }
+        if !(1..=MOST_VIEWS).contains(&self.views) {
+            return refuse(format!("{} views of an image; give a number from 1 to {MOST_VIEWS}", self.views));
+        }
+        if let Rule::Sgd { momentum } = self.rule
+            && !(0.0..1.0).contains(&momentum)
+        {
+            return refuse(format!("a momentum of {momentum} does not settle; give one from 0 to below 1"));
+        }
+        if let Some(normalise) = self.normalise {
+            normalise.check()?;
+        }
         match self.aim {
             Aim::Iic { heads, over } if heads == 0 || over < self.k => refuse(format!(
                 "IIC needs at least one head, and over-clustering heads of {} clusters or more",
@@ -194,6 +234,14 @@ impl Params {
     pub fn prior(&self) -> Vec<f64> {
         let given = self.prior.as_ref().and_then(|prior| check_prior(prior, self.k).ok());
         given.unwrap_or_else(|| uniform(self.k))
+    }
+
+    /// Whether clusters without images start again.
+    pub(super) fn revives(&self) -> bool {
+        match self.aim {
+            Aim::Core { loss, .. } => self.revive.unwrap_or(loss == Loss::Strong),
+            _ => false,
+        }
     }
 
     /// Number of outputs of every head; a projection is two layers, one after the other.

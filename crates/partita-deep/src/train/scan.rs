@@ -3,18 +3,42 @@
 
 use super::{Aim, DeepFit, DeepModel, Epoch, Input, Params, Trainer, fit};
 use crate::error::{DeepError, Result};
-use crate::optimise::Pace;
+use crate::optimise::{Pace, Rule};
 use burn::tensor::Device;
 use partita::neighbours::nearest;
 use partita::report::{Flow, Observer, Progress, StopReason};
 use partita::rivals::Table;
 use std::path::{Path, PathBuf};
 
+/// How a network first learns to tell images apart by their views.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pretext {
+    /// Passes over the images.
+    pub epochs: usize,
+    /// Learning rate of the whole network.
+    pub rate: f64,
+    /// Images per batch; as many as afterwards if absent.
+    pub batch: Option<usize>,
+    /// How a gradient becomes a step.
+    pub rule: Rule,
+    /// Lower the rate from epoch to epoch along half a cosine.
+    pub cosine: bool,
+}
+
+impl Pretext {
+    /// Adam at a rate of 1e-3, for this number of epochs.
+    pub fn new(epochs: usize) -> Self {
+        Self { epochs, rate: RATE, batch: None, rule: Rule::Adam, cosine: false }
+    }
+}
+
 /// Options of SCAN; the defaults are the authors' for small images.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scan {
-    /// Epochs of the three stages.
-    pub epochs: [usize; 3],
+    /// The first stage; with 0 epochs, the weights that the network starts from take its place.
+    pub pretext: Pretext,
+    /// Epochs of the second and third stage; with 0 epochs of the third, the second is the last.
+    pub epochs: [usize; 2],
     /// Second stage: number of nearest neighbours from which an image's partner is drawn.
     pub neighbours: usize,
     /// Second stage: weight of the entropy of the mean prediction.
@@ -24,9 +48,15 @@ pub struct Scan {
 }
 
 impl Scan {
-    /// The authors' options, with these epochs.
-    pub fn new(epochs: [usize; 3]) -> Self {
-        Self { epochs, neighbours: 20, entropy: 5.0, threshold: 0.99 }
+    /// The authors' options, with these epochs; the first stage by Adam.
+    pub fn new([first, second, third]: [usize; 3]) -> Self {
+        Self {
+            pretext: Pretext::new(first),
+            epochs: [second, third],
+            neighbours: 20,
+            entropy: 5.0,
+            threshold: 0.99,
+        }
     }
 }
 
@@ -34,7 +64,7 @@ impl Scan {
 const CONTRAST: Aim = Aim::Contrast { width: 128, temperature: 0.1 };
 /// Names of the stages in the names of their checkpoints.
 const STAGES: [&str; 3] = ["contrast", "neighbours", "labels"];
-/// Learning rate of the first stage.
+/// Learning rate of the first stage, by default.
 const RATE: f64 = 1e-3;
 
 /// Train a network to tell images apart by their views (SimCLR), as a start for another aim. A checkpoint gets
@@ -45,16 +75,28 @@ const RATE: f64 = 1e-3;
 pub fn pretext(
     input: &Input<'_>,
     params: &Params,
-    epochs: usize,
+    options: &Pretext,
     device: &Device,
     observer: &dyn Observer,
     each: impl FnMut(&Epoch, &DeepModel) -> Result<()>,
 ) -> Result<DeepFit> {
     // Report mistakes in the aim that follows now, not only after this stage.
     Trainer::new(input, params, device.clone())?;
-    let pace = |of: Pace| Pace { rate: RATE, ..of };
-    let params = Params { backbone: pace(params.backbone), heads: pace(params.heads), ..params.clone() };
-    stage(input, &params, (CONTRAST, STAGES[0]), epochs, device, observer, each)
+    let Pretext { epochs, rate, batch, rule, cosine } = *options;
+    let pace = |of: Pace| Pace { rate, ..of };
+    let params = Params {
+        backbone: pace(params.backbone),
+        heads: pace(params.heads),
+        batch: batch.unwrap_or(params.batch),
+        rule,
+        cosine,
+        ..params.clone()
+    };
+    let input = match input.pretext {
+        Some(pixels) => Input { pixels, known: None, ..*input },
+        None => *input,
+    };
+    stage(&input, &params, (CONTRAST, STAGES[0]), epochs, device, observer, each)
 }
 
 /// All three stages; `params` gives everything except the aims and the numbers of epochs. Each stage has its own
@@ -67,15 +109,17 @@ pub fn scan(
     observer: &dyn Observer,
     mut each: impl FnMut(&Epoch, &DeepModel) -> Result<()>,
 ) -> Result<DeepFit> {
-    let Scan { epochs: [first, second, third], neighbours, entropy, threshold } = *options;
-    if [first, second, third].contains(&0) || neighbours == 0 {
-        return Err(DeepError::Option(
-            "each stage of SCAN needs at least one epoch and one neighbour".into(),
-        ));
+    let Scan { epochs: [second, third], neighbours, entropy, threshold, .. } = *options;
+    if second == 0 || neighbours == 0 {
+        let problem = "the second stage of SCAN needs at least one epoch and one neighbour";
+        return Err(DeepError::Option(problem.into()));
     }
     // Each stage sets its own aim, and none of them uses these two weights.
     let params = &Params { aim: Aim::Confident { threshold }, pairs: 0.0, disturb: 0.0, ..params.clone() };
-    let features = pretext(input, params, first, device, observer, &mut each)?;
+    let features = match options.pretext.epochs {
+        0 => given(input, params, device)?,
+        _ => pretext(input, params, &options.pretext, device, observer, &mut each)?,
+    };
     if features.stop == StopReason::Interrupted {
         return Ok(features);
     }
@@ -89,7 +133,7 @@ pub fn scan(
     let input = Input { begin: Some(&features.model), neighbours: &near, ..*input };
     let aim = (Aim::Neighbours { entropy }, STAGES[1]);
     let clusters = stage(&input, params, aim, second, device, observer, &mut each)?;
-    if clusters.stop == StopReason::Interrupted {
+    if clusters.stop == StopReason::Interrupted || third == 0 {
         let kept = clusters.kept.or(features.kept);
         return Ok(DeepFit { epochs: [features.epochs, clusters.epochs].concat(), kept, ..clusters });
     }
@@ -98,6 +142,18 @@ pub fn scan(
     let labels = stage(&input, params, aim, third, device, observer, &mut each)?;
     let kept = labels.kept.or(clusters.kept);
     Ok(DeepFit { epochs: [features.epochs, clusters.epochs, labels.epochs].concat(), kept, ..labels })
+}
+
+/// The network as it is given, in the place of the first stage.
+fn given(input: &Input<'_>, params: &Params, device: &Device) -> Result<DeepFit> {
+    if input.start.is_none() && input.begin.is_none() {
+        let problem =
+            "without epochs of its first stage, SCAN needs weights to start from; give --init-weights";
+        return Err(DeepError::Option(problem.into()));
+    }
+    let params = Params { aim: CONTRAST, ..params.clone() };
+    let model = Trainer::new(input, &params, device.clone())?.result();
+    Ok(DeepFit { model, epochs: Vec::new(), stop: StopReason::Finished, kept: None })
 }
 
 /// The nearest neighbours of every image in the features of a network.

@@ -25,7 +25,7 @@ pub(super) enum Judge {
 pub(super) struct Losses {
     /// The clustering loss.
     pub cluster: f64,
-    /// The loss of the two views, times its weight.
+    /// The loss of the views, times its weight.
     pub pairs: f64,
     /// The loss of virtual adversarial training, times its weight.
     pub disturb: f64,
@@ -55,16 +55,17 @@ impl Trainer<'_> {
             warm_up => (self.adam.steps as f64 / (warm_up * self.batches()) as f64).min(1.0),
         };
         let (pairs, disturb) = (self.params.pairs * rise, self.params.disturb * rise);
-        let Inputs { rows, first, second } = inputs;
+        let Inputs { rows, first, others } = inputs;
         let x = self.tracked(first);
         let z = self.model.forward(x.clone());
         let judged = self.judged(z.clone(), &rows, judge);
         // If known labels only replaced the labels of their own rows, a few of them would hardly count.
         let (mut loss, cluster) = plus(judged, self.known_term(z.clone(), &rows));
         let mut losses = Losses { cluster, ..Losses::default() };
-        if let Some(view) = second.filter(|_| pairs > 0.0) {
+        // Where the weight of the views is still 0, they are not looked at.
+        for view in others.into_iter().filter(|_| pairs > 0.0) {
             let term = symmetric_kl(z.clone(), self.model.forward(self.tracked(view))) * pairs as f32;
-            losses.pairs = scalar(&term);
+            losses.pairs += scalar(&term);
             loss = loss + term;
         }
         if disturb > 0.0 {

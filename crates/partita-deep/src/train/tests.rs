@@ -3,6 +3,7 @@ use crate::device::tested;
 use crate::embed::Embedder;
 use crate::images::Images;
 use crate::nets::Net;
+use crate::optimise::Rule;
 use partita::linear::{Loss, Solver};
 use partita::metrics::scores;
 use partita::report::Silent;
@@ -77,6 +78,15 @@ fn a_resumed_run_ends_with_the_same_bits() {
         Params { epochs: 3, ..options(Net::Mlp) },
         Params { epochs: 3, augment, pairs: 1.0, disturb: 0.0, ..options(Net::Vgg4) },
         Params { epochs: 3, augment, disturb: 0.0, aim: Aim::Iic { heads: 4, over: 4 }, ..options(Net::Mlp) },
+        Params {
+            epochs: 3,
+            augment,
+            pairs: 1.0,
+            views: 3,
+            revive: Some(true),
+            normalise: Some("0.4/0.3".parse().unwrap()),
+            ..options(Net::Mlp)
+        },
     ] {
         let whole = trained(&input(&pixels), &params);
         let first = Input { checkpoint: Some(&path), ..input(&pixels) };
@@ -163,8 +173,9 @@ fn a_hostile_model_is_refused() {
 fn the_number_of_threads_does_not_change_a_bit() {
     let (pixels, _) = bars(150);
     let augment = "flip,affine:0.1".parse().unwrap();
-    for (net, pairs) in [(Net::Mlp, 1.0), (Net::Vgg4, 0.0), (Net::Resnet18Cifar, 0.0)] {
-        let params = Params { epochs: 1, augment, pairs, ..options(net) };
+    let nets = [(Net::Mlp, 1.0), (Net::Vgg4, 0.0), (Net::Resnet18Cifar, 0.0), (Net::Resnet18Stl, 0.0)];
+    for (net, pairs) in nets {
+        let params = Params { epochs: 1, augment, pairs, views: 2, ..options(net) };
         let on = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| bits(&trained(&input(&pixels), &params)))
@@ -193,8 +204,8 @@ fn every_aim_lowers_its_loss() {
         core("miadm-root", 1.0, Refresh::Batch),
         Aim::Iic { heads: 2, over: 4 },
     ];
-    for aim in aims {
-        let params = Params { aim, augment, epochs: 6, disturb: 0.0, pairs: 0.5, ..options(Net::Mlp) };
+    for (aim, views) in aims.into_iter().zip([1, 1, 1, 1, 1, 1, 2, 2]) {
+        let params = Params { aim, augment, views, epochs: 6, disturb: 0.0, pairs: 0.5, ..options(Net::Mlp) };
         let found = trained(&input(&pixels), &params);
         let (first, last) = (&found.epochs[0], &found.epochs[5]);
         assert!(last.loss < first.loss, "{aim:?}: {first:?} {last:?}");
@@ -279,7 +290,7 @@ fn weights_trained_here_give_the_features_they_were_trained_for() {
     let rows: Vec<usize> = (0..20).collect();
     let pixels = Pixels::load(&images, &rows, None).unwrap();
     let found = trained(&input(&pixels), &Params { batch: 10, ..options(Net::Vgg4) });
-    let embedder = Embedder::new(found.model.net.backbone.clone(), Net::Vgg4, 8, tested());
+    let embedder = Embedder::new(found.model.net.backbone.clone(), Net::Vgg4, Normalise::PLAIN, 8, tested());
     let mut features = Vec::new();
     let mut keep = |some: &[f32]| {
         features.extend_from_slice(some);
@@ -332,6 +343,12 @@ fn options_that_cannot_work_are_refused() {
     assert!(refused(Params { k: 51, ..options(Net::Mlp) }).contains("--batch 510"));
     assert!(refused(Params { k: 100, ..options(Net::Mlp) }).contains("60 images"));
     assert!(refused(Params { pairs: 1.0, ..options(Net::Mlp) }).contains("--augment"));
+    assert!(refused(Params { views: 0, ..options(Net::Mlp) }).contains("0 views"));
+    assert!(refused(Params { views: 1000, ..options(Net::Mlp) }).contains("1000 views"));
+    let rule = Rule::Sgd { momentum: 1.0 };
+    assert!(refused(Params { rule, ..options(Net::Mlp) }).contains("momentum of 1"));
+    let dark = Normalise { deviation: [0.0; 3], ..Normalise::PLAIN };
+    assert!(refused(Params { normalise: Some(dark), ..options(Net::Mlp) }).contains("normalised"));
     assert!(refused(options(Net::Mobilenetv2)).contains("three channels"));
     assert!(refused(Params { disturb: f64::NAN, ..options(Net::Mlp) }).contains("finite"));
     for prior in [vec![0.5], vec![0.5, 0.1], vec![5.0, -4.0], vec![0.0, 1.0], vec![0.5, 0.3, 0.2]] {
@@ -372,7 +389,7 @@ fn what_follows_a_pretext_is_checked_before_it() {
     let augment = "affine:0.1".parse().unwrap();
     let params = Params { k: 51, augment, ..options(Net::Mlp) };
     let each = |_: &Epoch, _: &DeepModel| unreachable!("nothing is trained");
-    let refused = pretext(&input(&pixels), &params, 3, &tested(), &Silent, each).unwrap_err();
+    let refused = pretext(&input(&pixels), &params, &Pretext::new(3), &tested(), &Silent, each).unwrap_err();
     assert!(refused.to_string().contains("--batch 510"), "{refused}");
 }
 
@@ -397,7 +414,7 @@ fn scan_separates_stripes_and_resumes() {
     assert!(sure.len() == 3 && sure.iter().all(|share| (0.1..=1.0).contains(share)), "{sure:?}");
     // A run that was stopped in the second stage continues there.
     let kept = Input { checkpoint: Some(&path), resume: true, ..input(&pixels) };
-    let short = Scan { epochs: [6, 8, 1], ..stages };
+    let short = Scan { epochs: [8, 1], ..stages };
     run(&kept, &short);
     assert_eq!(bits(&run(&kept, &stages)), bits(&whole));
 }
@@ -408,7 +425,8 @@ fn a_pretext_learns_even_if_what_follows_is_frozen() {
     let augment = "affine:0.3".parse().unwrap();
     let mut params = Params { augment, ..options(Net::Vgg4) };
     params.backbone.rate = 0.0;
-    let learnt = pretext(&input(&pixels), &params, 3, &tested(), &Silent, |_, _| Ok(())).unwrap();
+    let learnt =
+        pretext(&input(&pixels), &params, &Pretext::new(3), &tested(), &Silent, |_, _| Ok(())).unwrap();
     assert!(learnt.epochs[2].loss < learnt.epochs[0].loss, "{:?}", learnt.epochs);
     let follows = trained(&Input { begin: Some(&learnt.model), ..input(&pixels) }, &params);
     let [learnt, kept] = [&learnt, &follows].map(|fit| weights::tensors(&fit.model.net));

@@ -12,10 +12,14 @@ use partita::simplex::largest;
 impl Trainer<'_> {
     /// The loss of these images, and a tensor with its gradient.
     pub(super) fn views(&mut self, inputs: Inputs) -> (Tensor<1>, Losses) {
-        let Inputs { rows, first, second } = inputs;
-        let other = self.tracked(second.expect("aims that compare have something to compare with"));
+        let Inputs { rows, first, others } = inputs;
+        let mut others: Vec<Tensor<4>> = others.into_iter().map(|view| self.tracked(view)).collect();
+        if let Aim::Iic { heads, .. } = self.params.aim {
+            let (tensor, cluster) = self.iic(self.tracked(first), others, &rows, heads);
+            return (tensor, Losses { cluster, ..Losses::default() });
+        }
+        let other = others.pop().expect("aims that compare have something to compare with");
         let (tensor, cluster) = match self.params.aim {
-            Aim::Iic { heads, .. } => self.iic(self.tracked(first), other, &rows, heads),
             Aim::Contrast { temperature, .. } => {
                 with_value(contrast(self.project(self.tracked(first)), self.project(other), temperature))
             }
@@ -26,7 +30,7 @@ impl Trainer<'_> {
                 plus(with_value(neighbours(first, second, entropy)), known)
             }
             Aim::Confident { threshold } => self.confident(first, other, &rows, threshold),
-            Aim::Core { .. } => unreachable!("losses of the core need no views"),
+            Aim::Core { .. } | Aim::Iic { .. } => unreachable!("they have their own way to compare"),
         };
         (tensor, Losses { cluster, ..Losses::default() })
     }
@@ -38,10 +42,16 @@ impl Trainer<'_> {
         out.forward(relu(hidden.forward(self.model.backbone.forward(x))))
     }
 
-    /// The loss of IIC: images and their views, summed over all heads.
-    fn iic(&mut self, x: Tensor<4>, view: Tensor<4>, rows: &[usize], heads: usize) -> (Tensor<1>, f64) {
-        let (first, second) = (self.model.backbone.forward(x), self.model.backbone.forward(view));
-        let term = |head: &burn::nn::Linear| iic(head.forward(first.clone()), head.forward(second.clone()));
+    /// The loss of IIC: images and their views, summed over all heads. With several views, an image and each of them is a pair
+    /// of its own, as in the authors' code.
+    fn iic(&mut self, x: Tensor<4>, views: Vec<Tensor<4>>, rows: &[usize], heads: usize) -> (Tensor<1>, f64) {
+        let first = self.model.backbone.forward(x);
+        let seen: Vec<Tensor<2>> = views.into_iter().map(|view| self.model.backbone.forward(view)).collect();
+        let (again, second) = match <[Tensor<2>; 1]>::try_from(seen) {
+            Ok([second]) => (first.clone(), second),
+            Err(seen) => (Tensor::cat(vec![first.clone(); seen.len()], 0), Tensor::cat(seen, 0)),
+        };
+        let term = |head: &burn::nn::Linear| iic(head.forward(again.clone()), head.forward(second.clone()));
         let terms: Vec<Tensor<1>> = self.model.heads.iter().map(term).collect();
         for (sum, term) in self.head_losses.iter_mut().zip(&terms) {
             *sum += scalar(term);

@@ -1,5 +1,6 @@
 //! Weights of networks: read from PyTorch and safetensors files, matched to a network's parameters, and written.
 
+mod about;
 mod cursor;
 mod pickle;
 mod torch;
@@ -7,6 +8,8 @@ pub(crate) mod walk;
 
 use crate::error::{DeepError, Result};
 use crate::nets::{Backbone, Layout, Net};
+use crate::normalise::Normalise;
+use about::About;
 use memmap2::Mmap;
 use partita::rng::{Stream, stream};
 use partita_data::safetensors_io::{Tensor, TensorFile, Values};
@@ -21,6 +24,7 @@ pub struct StateDict {
     path: PathBuf,
     content: Content,
     shapes: BTreeMap<String, Vec<usize>>,
+    about: About,
 }
 
 enum Content {
@@ -52,7 +56,11 @@ impl StateDict {
                 TensorFile::from_bytes(path, &bytes).map_err(|e| problem(e.to_string()))?,
             )),
         };
-        Ok(Self { path: path.to_owned(), shapes: content.shapes(), content })
+        let about = match &content {
+            Content::Torch(_) => About::default(),
+            Content::Safetensors(file) => About::of(&file.metadata),
+        };
+        Ok(Self { path: path.to_owned(), shapes: content.shapes(), content, about })
     }
 
     /// The shapes of all tensors by name.
@@ -132,6 +140,9 @@ impl Report {
 pub fn load(backbone: Backbone, net: Net, file: &StateDict) -> Result<Backbone> {
     let needed = shapes_of(&backbone);
     let other = |problem| DeepError::OtherNet { path: file.path.clone(), net, problem };
+    if let Some(theirs) = file.about.net.filter(|theirs| *theirs != net) {
+        return Err(other(format!("they are those of {theirs}")));
+    }
     let (layout, prefix, report) = best_layout(net, &needed, file).map_err(other)?;
     if let Some(problem) = report.problem() {
         return Err(other(problem));
@@ -246,17 +257,25 @@ pub(crate) fn tensors<M: burn::module::Module>(module: &M) -> BTreeMap<String, T
     out
 }
 
-/// Write the weights of a network as `.safetensors`, with torchvision's names where it has them.
+/// Write the weights of a network as `.safetensors`, with torchvision's names where it has them. The file says which network
+/// they are from and how its images are normalised.
 pub fn save(backbone: &Backbone, net: Net, path: impl AsRef<Path>) -> Result<()> {
-    Ok(complete(backbone, net, path)?.appear()?)
+    Ok(complete(backbone, net, Normalise::of(net), path)?.appear()?)
 }
 
 /// The same file before it has its name.
-pub fn complete(backbone: &Backbone, net: Net, path: impl AsRef<Path>) -> Result<CompleteFile> {
+pub fn complete(
+    backbone: &Backbone,
+    net: Net,
+    normalise: Normalise,
+    path: impl AsRef<Path>,
+) -> Result<CompleteFile> {
     let same: Layout = |name| Some(name.to_owned());
     let layout = net.layouts().first().copied().unwrap_or(same);
     let named = tensors(backbone).into_iter().map(|(name, tensor)| (layout(&name).unwrap_or(name), tensor));
-    Ok(TensorFile { tensors: named.collect(), ..TensorFile::default() }.complete(path)?)
+    let texts = [("net", net.to_string()), ("normalise", normalise.to_string())];
+    let metadata = texts.into_iter().map(|(key, text)| (key.to_owned(), text)).collect();
+    Ok(TensorFile { tensors: named.collect(), metadata }.complete(path)?)
 }
 
 /// Random weights as in PyTorch: uniform in ±1/√fan-in, biases included; normalisation starts as the identity.

@@ -209,3 +209,29 @@ fn a_frozen_network_apart_stays_frozen() {
     net.visit(&mut found);
     assert_eq!(found.all.iter().flatten().count(), 2, "the head alone learns");
 }
+
+#[test]
+fn weights_of_a_network_that_looks_the_same_are_refused_by_name() {
+    let lab = tempfile::tempdir().unwrap();
+    let path = lab.path().join("w.safetensors");
+    let fresh = |net: Net| net.build([3, 32, 32], &Device::flex()).unwrap();
+    let pairs = [(Net::Resnet18Cifar, Net::Resnet18Stl), (Net::Resnet18Stl, Net::Resnet18Cifar)];
+    for (net, other) in pairs {
+        save(&randomise(fresh(net), 5), net, &path).unwrap();
+        let file = StateDict::open(&path).unwrap();
+        assert_eq!((file.doubt(net), file.doubt(other)), (None, None));
+        assert_eq!(tensors(&load(fresh(net), net, &file).unwrap()), tensors(&randomise(fresh(net), 5)));
+        let told = load(fresh(other), other, &file).unwrap_err().to_string();
+        assert!(told.contains(&format!("weights of {other}: they are those of {net}")), "{told}");
+        // A file from elsewhere does not say whose weights it holds.
+        let (_directory, file) = written(net, |_| {});
+        let doubt = file.doubt(other).unwrap();
+        assert!(doubt.contains("resnet18-cifar") && doubt.contains("resnet18-stl"), "{doubt}");
+        assert!(load(fresh(other), other, &file).is_ok());
+    }
+    assert_eq!(
+        written(Net::Resnet18, |_| {}).1.doubt(Net::Resnet18),
+        None,
+        "its first layer is unlike the others'"
+    );
+}

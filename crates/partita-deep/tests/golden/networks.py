@@ -156,10 +156,13 @@ class Residual(nn.Module):
 
 
 class ResNet(nn.Module):
-    def __init__(self, depths, bottleneck, cifar):
+    """Stems: imagenet is torchvision's; cifar and stl are SCAN's, a 3x3 convolution, stl with pooling after it."""
+
+    def __init__(self, depths, bottleneck, stem):
         super().__init__()
-        self.conv1 = nn.Conv2d(3, 64, 3, 1, 1, bias=False) if cifar else nn.Conv2d(3, 64, 7, 2, 3, bias=False)
-        self.bn1, self.cifar, c = nn.BatchNorm2d(64), cifar, 64
+        self.conv1 = nn.Conv2d(3, 64, 7, 2, 3, bias=False) if stem == "imagenet" else nn.Conv2d(3, 64, 3, 1, 1, bias=False)
+        self.pool = {"imagenet": nn.MaxPool2d(3, 2, 1), "cifar": nn.Identity(), "stl": nn.MaxPool2d(2, 2, 1)}[stem]
+        self.bn1, c = nn.BatchNorm2d(64), 64
         for stage, depth in enumerate(depths):
             blocks, width = [], 64 << stage
             for i in range(depth):
@@ -168,8 +171,7 @@ class ResNet(nn.Module):
             self.add_module(f"layer{stage + 1}", nn.Sequential(*blocks))
 
     def forward(self, x):
-        x = torch.relu(self.bn1(self.conv1(x)))
-        x = x if self.cifar else nn.functional.max_pool2d(x, 3, 2, 1)
+        x = self.pool(torch.relu(self.bn1(self.conv1(x))))
         for stage in range(1, 5):
             x = getattr(self, f"layer{stage}")(x)
         return x.mean((2, 3))
@@ -205,9 +207,10 @@ class Mlp(nn.Module):
 NETWORKS = {
     "mobilenetv2": (MobileNetV2, (3, 64, 64)),
     "efficientnet-lite0": (EfficientNetLite0, (3, 61, 61)),
-    "resnet18": (lambda: ResNet([2, 2, 2, 2], False, False), (3, 64, 64)),
-    "resnet18-cifar": (lambda: ResNet([2, 2, 2, 2], False, True), (3, 16, 16)),
-    "resnet50": (lambda: ResNet([3, 4, 6, 3], True, False), (3, 64, 64)),
+    "resnet18": (lambda: ResNet([2, 2, 2, 2], False, "imagenet"), (3, 64, 64)),
+    "resnet18-cifar": (lambda: ResNet([2, 2, 2, 2], False, "cifar"), (3, 16, 16)),
+    "resnet18-stl": (lambda: ResNet([2, 2, 2, 2], False, "stl"), (3, 24, 24)),
+    "resnet50": (lambda: ResNet([3, 4, 6, 3], True, "imagenet"), (3, 64, 64)),
     "vgg4": (lambda: Vgg4(1), (1, 20, 20)),
     "mlp": (lambda: Mlp(35, 40), (1, 5, 7)),
 }

@@ -1,11 +1,14 @@
 //! The images of a data set: files that are decoded when they are needed, or pixels in memory.
 
-use super::Note;
+use super::{Dataset, Note};
 use crate::error::{JobError, Result};
 use crate::field::Field;
+use crate::resources::Resources;
+use crate::spec::{FitSpec, NetworkSpec};
 use partita_deep::DeepError;
 use partita_deep::images::{Images, Pixels};
-use partita_deep::nets::ImageShape;
+use partita_deep::nets::{ImageShape, Net};
+use partita_deep::weights::StateDict;
 use std::borrow::Cow;
 use std::path::PathBuf;
 
@@ -95,6 +98,52 @@ impl Pictures {
             }
         }
     }
+}
+
+impl Dataset<'static> {
+    /// These images with all that a specification names beside them: images for a pretext, images that are not trained on, and weights,
+    /// of which there may be something to know.
+    ///
+    /// # Errors
+    /// If images cannot be used, or have no labels to compare with where they need them.
+    pub fn beside(mut self, spec: &FitSpec, resources: &Resources) -> Result<Self> {
+        let Some(network) = &spec.network else { return Ok(self) };
+        self.notes.extend(doubt(network)?);
+        let open = |paths: &[PathBuf]| match paths {
+            [] => Ok(None),
+            paths => Self::open_images(paths, network.skip_bad, resources).map(Some),
+        };
+        if let Some(found) = open(&network.pretext_data)? {
+            self.notes.extend(found.notes);
+            self.pretext = found.pictures;
+        }
+        if let Some(mut found) = open(&network.holdout)? {
+            let truth = match &network.holdout_truth {
+                Some(typed) => {
+                    let (labels, said) = found.labels(typed, Field::HoldoutTruth)?;
+                    found.notes.extend(said);
+                    Some(labels.values)
+                }
+                None => found.own_labels(spec.clusters()?),
+            };
+            let truth = truth.filter(|truth| truth.iter().any(|label| *label >= 0)).ok_or_else(|| {
+                let problem = "these images have no labels to compare with; give them with `holdout_truth`";
+                JobError::refused(Field::Holdout, problem)
+            })?;
+            self.notes.extend(found.notes);
+            self.holdout = found.pictures.map(|pictures| (pictures, truth));
+        }
+        Ok(self)
+    }
+}
+
+/// What to know about the weights that a network starts from.
+fn doubt(network: &NetworkSpec) -> Result<Option<Note>> {
+    let Some(path) = &network.init_weights else { return Ok(None) };
+    // A network that does not exist is refused with the options.
+    let Ok(net) = network.net.parse::<Net>() else { return Ok(None) };
+    let text = StateDict::open(path)?.doubt(net);
+    Ok(text.map(|text| Note::Read { path: path.clone(), text }))
 }
 
 /// Images from files and folders, with the numbers of those to use: all, or with `skip_bad` those that can be decoded, and a

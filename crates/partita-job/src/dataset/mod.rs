@@ -73,6 +73,12 @@ pub struct Dataset<'a> {
     medians: Option<Vec<f32>>,
     #[cfg(feature = "deep")]
     pub(crate) pictures: Option<Pictures>,
+    /// Images to learn a pretext from.
+    #[cfg(feature = "deep")]
+    pub(crate) pretext: Option<Pictures>,
+    /// Images that are not trained on, with their true labels.
+    #[cfg(feature = "deep")]
+    pub(crate) holdout: Option<(Pictures, Vec<i64>)>,
 }
 
 impl<'a> Dataset<'a> {
@@ -106,6 +112,10 @@ impl<'a> Dataset<'a> {
             medians: None,
             #[cfg(feature = "deep")]
             pictures: None,
+            #[cfg(feature = "deep")]
+            pretext: None,
+            #[cfg(feature = "deep")]
+            holdout: None,
         }
     }
 

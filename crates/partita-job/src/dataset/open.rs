@@ -70,7 +70,7 @@ impl Dataset<'static> {
     pub fn open_for(spec: &FitSpec, resources: &Resources) -> Result<Self> {
         #[cfg(feature = "deep")]
         if let Some(network) = &spec.network {
-            return Self::open_images(&spec.data.paths, network.skip_bad, resources);
+            return Self::open_images(&spec.data.paths, network.skip_bad, resources)?.beside(spec, resources);
         }
         let beside = spec.beside();
         match &spec.like {

@@ -10,7 +10,7 @@ use crate::error::{JobError, Kept, Result};
 use crate::field::Field;
 use crate::given::Given;
 use crate::model::AnyModel;
-use crate::record::{Details, NetworkDetails, Record};
+use crate::record::{Details, HeldOut, NetworkDetails, Record};
 use crate::resources::Resources;
 use crate::sizes::SizeSpec;
 use crate::spec::{FitSpec, NetworkSpec};
@@ -20,7 +20,7 @@ use partita::metrics::{mean_entropy, scores};
 use partita::report::Observer;
 use partita::simplex::largest;
 use partita_deep::device::{Device, Processor};
-use partita_deep::train::{DeepFit, DeepModel, Epoch, Input, Params, Scan, fit, pretext, scan};
+use partita_deep::train::{DeepFit, DeepModel, Epoch, Input, Params, Pretext, Scan, fit, pretext, scan};
 use partita_deep::weights::StateDict;
 use std::time::Instant;
 
@@ -41,15 +41,19 @@ pub(crate) fn run(
 ) -> Result<Record> {
     let params = options::params(spec, network)?;
     let stages = options::stages(network)?;
+    let pretext = network.pretext.map(|epochs| options::pretext(network, epochs)).transpose()?;
     let device = options::parsed::<Processor>(Field::Device, &resources.device)?.device()?;
     let start = network.init_weights.as_deref().map(StateDict::open).transpose()?;
     let pictures = pictures(dataset)?;
+    check_beside(network, dataset)?;
     resources.on_threads(|| {
         let started = Instant::now();
         let pixels = pictures.pixels(network.size)?;
+        let apart = dataset.pretext.as_ref().map(|apart| apart.pixels_for(pixels.shape())).transpose()?;
         let input = Input {
             known: given.known.as_deref(),
             start: start.as_ref(),
+            pretext: apart.as_deref(),
             checkpoint: resources.checkpoint.as_deref(),
             resume: resources.resume,
             ..Input::new(&pixels)
@@ -57,11 +61,14 @@ pub(crate) fn run(
         let truth = given.truth.as_deref();
         let mut lines = EpochLines::new(resources, truth, &pixels);
         let each = |epoch: &Epoch, model: &DeepModel| lines.write(epoch, model);
-        let training = Training { params: &params, stages, pretext: network.pretext, device };
+        let training = Training { params: &params, stages, pretext, device };
         let found = training.run(&input, observer, each)?;
         let proba =
             found.model.probabilities(&pixels, observer).map_err(|error| kept(&found, error.into()))?;
-        let record = record(found, proba);
+        let holdout = dataset.holdout.as_ref();
+        let holdout = holdout.map(|held| held_out(&found.model, held, observer)).transpose();
+        let holdout = holdout.map_err(|error| kept(&found, error))?;
+        let record = record(found, proba, holdout);
         let metrics = truth.map(|truth| scores(truth, &record.labels)).transpose()?;
         Ok(Record { metrics, seconds: started.elapsed().as_secs_f64(), ..record })
     })?
@@ -70,8 +77,8 @@ pub(crate) fn run(
 /// How a network is trained: as it is, with a pretext first, or in the stages of SCAN.
 struct Training<'a> {
     params: &'a Params,
-    stages: Option<[usize; 3]>,
-    pretext: Option<usize>,
+    stages: Option<Scan>,
+    pretext: Option<Pretext>,
     device: Device,
 }
 
@@ -85,14 +92,14 @@ impl Training<'_> {
     ) -> Result<DeepFit> {
         let (params, device) = (self.params, &self.device);
         let begin = match self.pretext {
-            Some(epochs) => {
-                Some(not_interrupted(pretext(input, params, epochs, device, observer, &mut each)?)?)
+            Some(options) => {
+                Some(not_interrupted(pretext(input, params, &options, device, observer, &mut each)?)?)
             }
             None => None,
         };
         let input = Input { begin: begin.as_ref().map(|begin| &begin.model), ..*input };
         let found = match self.stages {
-            Some(epochs) => scan(&input, params, &Scan::new(epochs), device, observer, each)?,
+            Some(stages) => scan(&input, params, &stages, device, observer, each)?,
             None => fit(&input, params, device.clone(), observer, each)?,
         };
         let found = not_interrupted(found)?;
@@ -119,8 +126,31 @@ fn kept(found: &DeepFit, cause: JobError) -> JobError {
     }
 }
 
+/// Refuse a run whose images beside the clustered ones were not opened.
+fn check_beside(network: &NetworkSpec, dataset: &Dataset<'_>) -> Result<()> {
+    let named = [
+        (Field::PretextData, !network.pretext_data.is_empty(), dataset.pretext.is_some()),
+        (Field::Holdout, !network.holdout.is_empty(), dataset.holdout.is_some()),
+    ];
+    match named.into_iter().find(|(_, named, there)| *named && !there) {
+        Some((field, ..)) => Err(JobError::Missing { field }),
+        None => Ok(()),
+    }
+}
+
+/// What a network says of images that it was not trained on.
+fn held_out(
+    model: &DeepModel,
+    (pictures, truth): &(Pictures, Vec<i64>),
+    observer: &dyn Observer,
+) -> Result<HeldOut> {
+    let pixels = pictures.pixels_for(model.shape)?;
+    let (labels, cluster_sizes) = decide(&model.probabilities(&pixels, observer)?, model.params.k);
+    Ok(HeldOut { n: labels.len(), cluster_sizes, metrics: scores(truth, &labels)? })
+}
+
 /// What is known of a trained network from its probabilities of the images.
-fn record(found: DeepFit, proba: Vec<f32>) -> Record {
+fn record(found: DeepFit, proba: Vec<f32>, holdout: Option<HeldOut>) -> Record {
     let params = found.model.params.clone();
     let k = params.k;
     let (labels, sizes) = decide(&proba, k);
@@ -144,7 +174,7 @@ fn record(found: DeepFit, proba: Vec<f32>) -> Record {
         balance: None,
         seconds: 0.0,
         threads: rayon::current_num_threads(),
-        details: Details::Network(Box::new(NetworkDetails { epochs: found.epochs, params })),
+        details: Details::Network(Box::new(NetworkDetails { epochs: found.epochs, holdout, params })),
         labels,
         outlier_scores: None,
         proba: Some(proba),

@@ -2,13 +2,14 @@
 
 use crate::error::{JobError, Result};
 use crate::field::Field;
-use crate::spec::{FitSpec, NetworkSpec};
+use crate::spec::{FitSpec, NetworkSpec, PretextOptimiser};
 use partita_deep::DeepError;
 use partita_deep::augment::Augment;
+use partita_deep::embed::Normalise;
 use partita_deep::losses::Vat;
 use partita_deep::nets::Net;
-use partita_deep::optimise::Pace;
-use partita_deep::train::{Aim, Params};
+use partita_deep::optimise::{Pace, Rule};
+use partita_deep::train::{Aim, Params, Pretext, Scan};
 use std::str::FromStr;
 
 /// The options of training.
@@ -30,6 +31,7 @@ pub(super) fn params(spec: &FitSpec, network: &NetworkSpec) -> Result<Params> {
         prior: spec.prior.shares()?,
         augment: parsed::<Augment>(Field::Augment, &network.augment)?,
         pairs: network.pairs_weight(),
+        views: network.views,
         disturb: network.vat_weight(),
         vat: Vat { epsilon: network.vat_length, ..defaults.vat },
         warm_up: network.warm_up,
@@ -37,6 +39,12 @@ pub(super) fn params(spec: &FitSpec, network: &NetworkSpec) -> Result<Params> {
         batch: method.batch.unwrap_or(defaults.batch),
         backbone: Pace { rate: if network.freeze { 0.0 } else { rate }, decay: network.weight_decay },
         heads: Pace { rate: network.head_rate.unwrap_or(rate), decay: network.weight_decay },
+        revive: network.revive,
+        normalise: network
+            .normalise
+            .as_deref()
+            .map(|text| parsed::<Normalise>(Field::Normalise, text))
+            .transpose()?,
         seed: spec.seed,
         ..defaults
     })
@@ -51,11 +59,29 @@ pub(super) fn parsed<T: FromStr<Err = DeepError>>(field: Field, text: &str) -> R
     })
 }
 
-/// The epochs of the stages of SCAN, if it was asked for.
-pub(super) fn stages(network: &NetworkSpec) -> Result<Option<[usize; 3]>> {
+/// Momentum of gradient descent in a pretext, as SCAN has it.
+const MOMENTUM: f64 = 0.9;
+
+/// How the network first learns to tell images apart, for this number of epochs.
+pub(super) fn pretext(network: &NetworkSpec, epochs: usize) -> Result<Pretext> {
+    let usual = Pretext::new(epochs);
+    let rate = network.pretext_rate.unwrap_or(usual.rate);
+    if !(rate.is_finite() && rate > 0.0) {
+        let problem = "is no learning rate; give one above 0".to_owned();
+        return Err(JobError::Value { field: Field::PretextRate, value: rate.to_string(), problem });
+    }
+    let rule = match network.pretext_optimiser {
+        PretextOptimiser::Adam => Rule::Adam,
+        PretextOptimiser::Sgd => Rule::Sgd { momentum: MOMENTUM },
+    };
+    Ok(Pretext { rate, batch: network.pretext_batch, rule, cosine: network.pretext_cosine, ..usual })
+}
+
+/// The stages of SCAN, if it was asked for.
+pub(super) fn stages(network: &NetworkSpec) -> Result<Option<Scan>> {
     let Some(epochs) = &network.scan else { return Ok(None) };
     match epochs[..] {
-        [a, b, c] => Ok(Some([a, b, c])),
+        [a, b, c] => Ok(Some(Scan { pretext: pretext(network, a)?, ..Scan::new([a, b, c]) })),
         _ => {
             let problem = "`scan` takes the epochs of its three stages, such as 100,30,10";
             Err(JobError::refused(Field::Scan, problem))

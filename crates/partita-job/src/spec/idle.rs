@@ -1,6 +1,6 @@
 //! Fields that would silently be ignored beside others are refused instead, once for all front ends.
 
-use super::network::VAT_LENGTH;
+use super::network::{PretextOptimiser, VAT_LENGTH, VIEWS};
 use super::{DataSpec, FitSpec, MethodSpec, NetworkSpec, OptimiserKind, PriorSpec, RESTARTS};
 use crate::error::{JobError, Result};
 use crate::field::Field;
@@ -114,7 +114,25 @@ pub(super) fn refuse_for_network(spec: &FitSpec, network: &NetworkSpec, resource
     JobError::first_idle(&auto, "for a network where it is auto; give shares, or leave it out")?;
     refuse_for_loss(method)?;
     refuse_for_aim(spec, network)?;
-    refuse_for_weights(network)
+    refuse_for_weights(network)?;
+    refuse_for_pretext(network)?;
+    let revive = [(Field::Revive, network.revive == Some(true) && spec.known.is_some())];
+    JobError::first_idle(&revive, "beside `known`, whose labels hold their clusters in place; leave it out")?;
+    let truth = [(Field::HoldoutTruth, network.holdout_truth.is_some() && network.holdout.is_empty())];
+    JobError::first_idle(&truth, "without `holdout`; leave it out")
+}
+
+/// Fields about a pretext where there is none.
+fn refuse_for_pretext(network: &NetworkSpec) -> Result<()> {
+    let given = [
+        (Field::PretextData, !network.pretext_data.is_empty()),
+        (Field::PretextRate, network.pretext_rate.is_some()),
+        (Field::PretextBatch, network.pretext_batch.is_some()),
+        (Field::PretextOptimiser, network.pretext_optimiser != PretextOptimiser::Adam),
+        (Field::PretextCosine, network.pretext_cosine),
+    ];
+    let given = given.map(|(field, given)| (field, given && !network.has_pretext()));
+    JobError::first_idle(&given, "without `pretext` or `scan`; leave it out")
 }
 
 /// Fields that invariant information clustering, SCAN, or neither of them would ignore.
@@ -130,6 +148,7 @@ fn refuse_for_aim(spec: &FitSpec, network: &NetworkSpec) -> Result<()> {
         (Field::Vat, network.vat.is_some()),
         (Field::VatLength, network.vat_length != VAT_LENGTH),
         (Field::WarmUp, network.warm_up > 0),
+        (Field::Revive, network.revive.is_some()),
         (Field::Prior, !matches!(spec.prior, PriorSpec::Usual | PriorSpec::Equal)),
         (Field::Epochs, network.scan.is_some() && method.epochs.is_some()),
     ];
@@ -147,6 +166,8 @@ fn refuse_for_aim(spec: &FitSpec, network: &NetworkSpec) -> Result<()> {
         (None, Some(_)) => {
             let why = "beside `scan`, whose stages have losses and epochs of their own; leave it out";
             JobError::first_idle(&ours, why)?;
+            let views = [(Field::Views, network.views != VIEWS)];
+            JobError::first_idle(&views, "beside `scan`, which compares two views; leave it out")?;
             let pretext = [(Field::Pretext, network.pretext.is_some())];
             JobError::first_idle(&pretext, "beside `scan`, which begins with it; leave it out")
         }
@@ -157,6 +178,9 @@ fn refuse_for_aim(spec: &FitSpec, network: &NetworkSpec) -> Result<()> {
 /// Fields about weights of the loss that are 0.
 fn refuse_for_weights(network: &NetworkSpec) -> Result<()> {
     let (pairs, vat) = (network.pairs_weight(), network.vat_weight());
+    let views = [(Field::Views, network.views != VIEWS && pairs == 0.0 && network.iic.is_none())];
+    let why = "where the weight of `pairs` is 0, which is its default without `augment`; give a `pairs` of 1, or leave it out";
+    JobError::first_idle(&views, why)?;
     let length = [(Field::VatLength, vat == 0.0 && network.vat_length != VAT_LENGTH)];
     let why = "where the weight of `vat` is 0, which is its default beside `augment`; give a `vat` of 10, or leave it out";
     JobError::first_idle(&length, why)?;

@@ -12,7 +12,7 @@ pub use clusters::ClusterCount;
 #[cfg(feature = "deep")]
 pub(crate) use idle::refuse_for_images;
 pub use method::{MethodSpec, OptimiserKind};
-pub use network::NetworkSpec;
+pub use network::{NetworkSpec, PretextOptimiser};
 pub use prior::PriorSpec;
 
 use crate::error::{JobError, Result};
@@ -177,9 +177,9 @@ impl FitSpec {
     /// All files that a fit reads, but for the model of `like`, which the new one may replace.
     pub fn inputs(&self) -> Vec<PathBuf> {
         let beside = self.beside().into_iter().map(|(_, typed)| Source::parse(typed).path);
-        let start = self.network.as_ref().and_then(|network| network.init_weights.clone());
         let prior = self.prior.file().map(Path::to_owned);
-        self.data.paths.iter().cloned().chain(beside).chain(prior).chain(start).collect()
+        let of_network = self.network.iter().flat_map(NetworkSpec::inputs);
+        self.data.paths.iter().cloned().chain(beside).chain(prior).chain(of_network).collect()
     }
 
     /// What is read beside the rows, as it is typed, with the field.

@@ -47,6 +47,16 @@ fn full() -> FitSpec {
             augment: "flip,crop:0.7".into(),
             scan: Some(vec![1, 2, 3]),
             vat: Some(0.1 + 0.2),
+            normalise: Some("0.5/0.25".into()),
+            views: 2,
+            pretext_data: vec!["unlabelled.bin".into()],
+            pretext_rate: Some(0.4),
+            pretext_batch: Some(512),
+            pretext_optimiser: PretextOptimiser::Sgd,
+            pretext_cosine: true,
+            revive: Some(false),
+            holdout: vec!["test.bin".into()],
+            holdout_truth: Some("test.csv".into()),
             ..NetworkSpec::default()
         }),
         ..FitSpec::default()
@@ -161,6 +171,51 @@ fn fields_that_would_be_ignored_are_refused() {
     assert_eq!(refused(outliers), None);
     assert_eq!(refused(|s| (outliers(s), s.sizes.min_size = Some(3.0)).1), Some(Field::Outliers));
     assert_eq!(refused(|s| s.outliers = Some(OutlierRule::Share(0.6))), Some(Field::Outliers));
+}
+
+#[cfg(feature = "deep")]
+#[test]
+fn fields_of_networks_that_would_be_ignored_are_refused() {
+    let with = |change: fn(&mut NetworkSpec)| {
+        refused(|spec| {
+            let mut network = NetworkSpec { augment: "flip".into(), ..NetworkSpec::new("mlp") };
+            change(&mut network);
+            spec.network = Some(network);
+        })
+    };
+    assert_eq!(with(|_| {}), None);
+    assert_eq!(with(|n| n.views = 2), None);
+    assert_eq!(with(|n| (n.views = 2, n.iic = Some(1)).1), None);
+    assert_eq!(with(|n| (n.views = 2, n.pairs = Some(0.0)).1), Some(Field::Views));
+    assert_eq!(with(|n| (n.views = 2, n.augment = String::new()).1), Some(Field::Views));
+    assert_eq!(with(|n| (n.views = 2, n.scan = Some(vec![1, 1, 1])).1), Some(Field::Views));
+    let pretexts: [(fn(&mut NetworkSpec), Field); 5] = [
+        (|n| n.pretext_data = vec!["x".into()], Field::PretextData),
+        (|n| n.pretext_rate = Some(0.4), Field::PretextRate),
+        (|n| n.pretext_batch = Some(512), Field::PretextBatch),
+        (|n| n.pretext_optimiser = PretextOptimiser::Sgd, Field::PretextOptimiser),
+        (|n| n.pretext_cosine = true, Field::PretextCosine),
+    ];
+    for (change, field) in pretexts {
+        assert_eq!(with(change), Some(field));
+        for (scan, idle) in [(vec![2, 1, 0], None), (vec![0, 1, 0], Some(field))] {
+            let mut network =
+                NetworkSpec { augment: "flip".into(), scan: Some(scan), ..NetworkSpec::new("mlp") };
+            change(&mut network);
+            assert_eq!(refused(|spec| spec.network = Some(network)), idle);
+        }
+    }
+    assert_eq!(with(|n| (n.pretext = Some(3), n.pretext_cosine = true).1), None);
+    assert_eq!(with(|n| n.revive = Some(true)), None);
+    assert_eq!(with(|n| (n.revive = Some(false), n.iic = Some(1)).1), Some(Field::Revive));
+    assert_eq!(with(|n| n.holdout_truth = Some("y.csv".into())), Some(Field::HoldoutTruth));
+    let known = |revive| {
+        refused(|spec| {
+            spec.known = Some("known.csv".into());
+            spec.network = Some(NetworkSpec { revive: Some(revive), ..NetworkSpec::new("mlp") });
+        })
+    };
+    assert_eq!((known(true), known(false)), (Some(Field::Revive), None));
 }
 
 #[cfg(not(feature = "deep"))]
