@@ -1,7 +1,7 @@
 //! All fair labelings of a few rows, and the margin of each.
 
 use crate::error::Result;
-use partita::margin::{MaxMargin, Options, Points, Separation, of_labels};
+use partita::margin::{Classifier, MaxMargin, Options, Points, Separation, of_labels};
 use partita_data::synth;
 use rayon::prelude::*;
 
@@ -85,10 +85,42 @@ impl Small {
     }
 }
 
+/// The angle between two classifiers in the plane, whatever the names of their clusters.
+pub fn angle(a: &Classifier, b: &Classifier) -> Result<f64> {
+    let mut least = f64::INFINITY;
+    for names in permutations(b.k()) {
+        let weights = names.iter().flat_map(|&c| b.weights[2 * c..][..2].to_vec()).collect();
+        let biases = names.iter().map(|&c| b.biases[c]).collect();
+        least = least.min(a.angle(&Classifier::new(weights, biases, 2)?));
+    }
+    Ok(least)
+}
+
+/// All orders of 0 to k − 1.
+fn permutations(k: usize) -> Vec<Vec<usize>> {
+    let mut all = vec![Vec::new()];
+    for c in 0..k {
+        let insert = |p: &Vec<usize>| {
+            let grown = (0..=p.len()).map(|at| [&p[..at], &[c], &p[at..]].concat());
+            grown.collect::<Vec<_>>()
+        };
+        all = all.iter().flat_map(insert).collect();
+    }
+    all
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::collections::HashSet;
+
+    #[test]
+    fn the_angle_does_not_depend_on_names() {
+        assert_eq!(permutations(3).iter().collect::<HashSet<_>>().len(), 6);
+        let a = Classifier::new(vec![1.0, 0.0, -0.5, 1.0, -0.5, -1.0], vec![0.0; 3], 2).unwrap();
+        let b = Classifier::new(vec![-0.5, -1.0, 1.0, 0.0, -0.5, 1.0], vec![0.0; 3], 2).unwrap();
+        assert!(angle(&a, &b).unwrap() < 1e-6 && a.angle(&b) > 0.5);
+    }
 
     #[test]
     fn fair_labelings_are_counted_once_each() {

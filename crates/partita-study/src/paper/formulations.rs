@@ -3,7 +3,7 @@
 use super::paths::beside;
 use super::{Context, Findings};
 use crate::error::Result;
-use crate::labelings::Small;
+use crate::labelings::{Small, angle};
 use crate::table::{Table, words};
 use crate::toy::{Minimum, Toy, ToySettings};
 use partita::margin::Classifier;
@@ -78,32 +78,30 @@ struct Widest {
     rows: usize,
     k: usize,
     seeds: Vec<u64>,
-    /// From large to small; each minimum starts the search at the next.
+    /// From large to small.
     gammas: Vec<f64>,
 }
-
-/// By how much the logit of a row's own cluster leads where a loss begins.
-const LEAD: f64 = 8.0;
 
 /// The lowest minimum of a loss over starts at every separable fair labelling; for each γ its place among the widest, and angle.
 fn lowest(small: &Small, loss: &dyn BatchObjective, gammas: &[f64]) -> Result<Vec<(Option<usize>, f64)>> {
     let toy = Toy::of(small.x.clone(), small.separable[0].labels.clone(), small.k);
-    let mut at = Vec::new();
-    for labelling in &small.separable {
-        let (start, margin) = (beside(small, labelling)?, labelling.widest.margin);
-        let grown = |values: &[f64]| values.iter().map(|v| LEAD / margin * v).collect();
-        at.push(Classifier::new(grown(&start.weights), grown(&start.biases), 2)?);
-    }
-    let mut out = Vec::new();
-    for &gamma in gammas {
-        let found: Vec<Minimum<Classifier>> =
-            at.iter().map(|start| toy.descend(loss, gamma, start)).collect::<Result<_>>()?;
-        let best = found.iter().min_by(|a, b| a.loss.total_cmp(&b.loss)).expect("a separable labelling");
+    let one = |&gamma: &f64| {
+        let mut best: Option<Minimum<Classifier>> = None;
+        for labelling in &small.separable {
+            let start = beside(small, labelling)?;
+            // About as decided as the minimum will be.
+            let size = (1.0 / gamma).ln() / labelling.widest.margin;
+            let grown = |values: &[f64]| values.iter().map(|v| size * v).collect();
+            let found = toy.descend(loss, gamma, &Classifier::new(grown(&start.weights), grown(&start.biases), 2)?)?;
+            if best.as_ref().is_none_or(|best| found.loss < best.loss) {
+                best = Some(found);
+            }
+        }
+        let best = best.expect("a separable labelling");
         let place = small.separable.iter().position(|l| ari(&l.labels, &best.labels).is_ok_and(|a| a == 1.0));
-        out.push((place, best.at.angle(&small.separable[0].widest.classifier)));
-        at = found.into_iter().map(|minimum| minimum.at).collect();
-    }
-    Ok(out)
+        Ok((place, angle(&best.at, &small.separable[0].widest.classifier)?))
+    };
+    gammas.iter().map(one).collect()
 }
 
 /// Whether every loss ends at the widest fair labelling of small sets.
@@ -123,12 +121,12 @@ pub fn widest(context: &Context<'_>) -> Result<Findings> {
         };
         let last = settings.gammas.len() - 1;
         let angles = found.iter().filter(|f| f[last].0 == Some(0)).map(|f| f[last].1);
-        let angle = angles.fold(0.0, f64::max);
+        let widest = angles.fold(0.0, f64::max);
         out.number(format!("widest wins, {name}"), share(last));
-        out.number(format!("angle, {name}"), angle);
+        out.number(format!("angle, {name}"), widest);
         let mut row = vec![(*name).to_owned()];
         row.extend((0..=last).map(|g| format!("{:.0} %", 100.0 * share(g))));
-        row.push(format!("{angle:.1e}"));
+        row.push(format!("{widest:.1e}"));
         rows.push(row);
     }
     let mut headings = words(&["loss"]);

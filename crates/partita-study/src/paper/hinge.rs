@@ -3,7 +3,7 @@
 use super::{Context, Findings};
 use crate::chart::{Axis, Chart, Mark};
 use crate::error::Result;
-use crate::labelings::Small;
+use crate::labelings::{Labelling, Small, angle as angle_between};
 use crate::table::{Table, words};
 use crate::toy::{Minimum, Toy};
 use partita::margin::Classifier;
@@ -31,8 +31,9 @@ struct Soft {
 const STEPS: usize = 200_000;
 const VIOLATION: f64 = 1e-11;
 
-/// Solve the dual, max Σβ − ‖Σ β t x‖²/4γ over 0 ≤ β ≤ 1/n with Σ β t = 0, by its most violating pairs.
-fn soft(x: &[f64], labels: &[u32], gamma: f64) -> Soft {
+/// Solve the dual, max Σβ − ‖Σ β t x‖²/4γ over 0 ≤ β ≤ 1/n with Σ β t = 0, by its most violating pairs; nothing if it
+/// proves on the way that the minimum is above `bound`.
+fn soft(x: &[f64], labels: &[u32], gamma: f64, bound: f64) -> Option<Soft> {
     let n = labels.len();
     let (row, cap) = (|i: usize| [x[2 * i], x[2 * i + 1]], 1.0 / n as f64);
     let t: Vec<f64> = labels.iter().map(|l| if *l == 0 { 1.0 } else { -1.0 }).collect();
@@ -62,11 +63,14 @@ fn soft(x: &[f64], labels: &[u32], gamma: f64) -> Soft {
             beta[b] = if beta[b] < 1e-15 { 0.0 } else if beta[b] > cap - 1e-15 { cap } else { beta[b] };
         }
         w = [0, 1].map(|a| (0..n).map(|i| beta[i] * t[i] * row(i)[a]).sum::<f64>() / (2.0 * gamma));
+        if beta.iter().sum::<f64>() - gamma * (w[0] * w[0] + w[1] * w[1]) > bound {
+            return None;
+        }
     }
     let bias = gap.0.midpoint(gap.1);
     let hinge = |i: usize| (1.0 - t[i] * (w[0] * row(i)[0] + w[1] * row(i)[1] + bias)).max(0.0);
     let loss = gamma * (w[0] * w[0] + w[1] * w[1]) + (0..n).map(hinge).sum::<f64>() / n as f64;
-    Soft { w, loss }
+    Some(Soft { w, loss })
 }
 
 /// What the minimum over all fair labelings is at one γ.
@@ -86,10 +90,13 @@ fn angle(a: [f64; 2], b: &[f64]) -> f64 {
 
 fn lowest(small: &Small, gamma: f64) -> Lowest {
     let (plane, margin) = small.separable[0].widest.binary().expect("two clusters");
-    let all: Vec<Soft> = small.all.par_iter().map(|labels| soft(&small.x, labels, gamma)).collect();
-    let best = (0..all.len()).min_by(|a, b| all[*a].loss.total_cmp(&all[*b].loss)).expect("a labelling");
-    let Soft { w, .. } = all[best];
-    let widest = small.all[best] == small.separable[0].labels;
+    // The widest classifier itself has no hinge loss: no minimum is above its norm.
+    let bound = (1.0 + 1e-9) * gamma / (margin * margin);
+    let found = |labels: &Vec<u32>| Some((labels.clone(), soft(&small.x, labels, gamma, bound)?));
+    let all: Vec<(Vec<u32>, Soft)> = small.all.par_iter().filter_map(found).collect();
+    let (labels, Soft { w, .. }) =
+        all.iter().min_by(|a, b| a.1.loss.total_cmp(&b.1.loss)).expect("the widest is not above its own norm");
+    let (widest, w) = (*labels == small.separable[0].labels, *w);
     // The sign of a labelling is a matter of names.
     let turned = angle(w, &plane.normal).min(angle([-w[0], -w[1]], &plane.normal));
     Lowest { gamma, widest, angle: turned, norm: w[0].hypot(w[1]) * margin }
@@ -98,16 +105,14 @@ fn lowest(small: &Small, gamma: f64) -> Lowest {
 /// The angle of the entropies' lowest minimum, from starts at every separable labelling.
 fn entropy_angle(small: &Small, gamma: f64) -> Result<f64> {
     let toy = Toy::of(small.x.clone(), small.separable[0].labels.clone(), 2);
-    let descend = |l: &crate::labelings::Labelling| {
+    let descend = |l: &Labelling| {
         let grown = |values: &[f64]| values.iter().map(|v| 8.0 / l.widest.margin * v).collect();
         let Classifier { weights, biases } = &l.widest.classifier;
         toy.descend(&MutualInformation::new(2), gamma, &Classifier::new(grown(weights), grown(biases), 2)?)
     };
     let found: Vec<Minimum<Classifier>> = small.separable.iter().map(descend).collect::<Result<_>>()?;
     let best = found.iter().min_by(|a, b| a.loss.total_cmp(&b.loss)).expect("a separable labelling");
-    let to = &small.separable[0].widest.classifier;
-    let swapped = Classifier::new([&to.weights[2..], &to.weights[..2]].concat(), vec![0.0; 2], 2)?;
-    Ok(best.at.angle(to).min(best.at.angle(&swapped)))
+    angle_between(&best.at, &small.separable[0].widest.classifier)
 }
 
 /// How near an angle and a norm must be to those of the widest classifier.
@@ -173,11 +178,12 @@ mod tests {
         let small = Small::draw(8, 2, 1).unwrap();
         let (plane, margin) = small.separable[0].widest.binary().unwrap();
         let labels = &small.separable[0].labels;
-        let hard = soft(&small.x, labels, 1e-5);
+        let hard = soft(&small.x, labels, 1e-5, f64::INFINITY).unwrap();
         assert!((hard.w[0].hypot(hard.w[1]) * margin - 1.0).abs() < 1e-7, "{hard:?}");
         assert!(angle(hard.w, &plane.normal).min(angle(hard.w.map(|v| -v), &plane.normal)) < 1e-7);
         for gamma in [1.0, 0.05] {
-            let found = soft(&small.x, labels, gamma);
+            let found = soft(&small.x, labels, gamma, f64::INFINITY).unwrap();
+            assert!(soft(&small.x, labels, gamma, found.loss / 2.0).is_none());
             for i in 0..2000u32 {
                 let w = [0u32, 1].map(|a| found.w[a as usize] + f64::from((i * (7 + a) + i / 13) % 41) / 20.0 - 1.0);
                 let b = f64::from(i * 11 % 37) / 18.0 - 1.0;

@@ -53,9 +53,13 @@ mod trained {
         toy: ToySettings,
         seeds: u64,
         widths: Vec<usize>,
-        /// Steps on all rows.
+        /// Steps on all rows, to teach random clusters and to cluster.
+        taught: usize,
         steps: usize,
         rate: f64,
+        /// The rate at which the entropies go on from random clusters: Adam's first steps are as long as this, however small the
+        /// gradient is.
+        gentle: f64,
         /// How far a view is from its row, and the weight of the self-augmentation.
         reach: f64,
         weight: f64,
@@ -79,15 +83,12 @@ mod trained {
     }
 
     impl Study<'_> {
-        fn options(&self, seed: u64) -> Options {
-            let Regular { ref widths, steps, rate, .. } = *self.settings;
-            Options { widths: widths.clone(), k: self.toy.k, epochs: steps, batch: self.toy.n(), rate, decay: 0.0, seed }
-        }
-
-        fn train(&self, goal: &Goal<'_>, start: Option<&Perceptron>, seed: u64) -> Result<Found> {
-            let net = Perceptron::train(self.toy.rows(), 2, goal, &self.options(seed), start, &Silent)?;
+        fn train(&self, goal: &Goal<'_>, pace: (usize, f64), start: Option<&Perceptron>, seed: u64) -> Result<Found> {
+            let (k, batch, (epochs, rate)) = (self.toy.k, self.toy.n(), pace);
+            let widths = self.settings.widths.clone();
+            let options = Options { widths, k, epochs, batch, rate, decay: 0.0, seed };
+            let net = Perceptron::train(self.toy.rows(), 2, goal, &options, start, &Silent)?;
             let log_sigma = net.log_sigma(self.toy.rows());
-            let k = self.toy.k;
             let labels = log_sigma.chunks_exact(k).map(|row| largest(row) as u32).collect();
             let batch = Batch { log_sigma: &log_sigma, k, weights: None, known: None };
             let mut slope = vec![0.0; log_sigma.len()];
@@ -99,9 +100,10 @@ mod trained {
         /// Clusters by the entropies alone, or with self-augmentation.
         fn cluster(&self, augmented: bool, start: Option<&Perceptron>, seed: u64) -> Result<Found> {
             let objective = MutualInformation::new(self.toy.k);
-            let Regular { reach, weight, .. } = *self.settings;
+            let Regular { reach, weight, steps, rate, gentle, .. } = *self.settings;
             let views = augmented.then_some(Views { reach, weight });
-            self.train(&Goal::Clusters { objective: &objective, views }, start, seed)
+            let pace = (steps, if augmented { rate } else { gentle });
+            self.train(&Goal::Clusters { objective: &objective, views }, pace, start, seed)
         }
 
         /// Random clusters of equal size, taught as if they were true.
@@ -111,7 +113,8 @@ mod trained {
             labels.shuffle(&mut stream(seed, Stream::Sample, 7));
             let soft = |l: usize, c: usize| if l == c { 0.999f64 } else { 0.001 / (k as f64 - 1.0) };
             let log_y: Vec<f64> = labels.iter().flat_map(|&l| (0..k).map(move |c| soft(l, c).ln())).collect();
-            self.train(&Goal::Labels { log_y: &log_y, direction: Direction::Forward }, None, seed)
+            let goal = Goal::Labels { log_y: &log_y, direction: Direction::Forward };
+            self.train(&goal, (self.settings.taught, self.settings.rate), None, seed)
         }
 
         fn apart(&self, net: &Perceptron, log_sigma: &[f64]) -> f64 {

@@ -67,8 +67,14 @@ impl Path {
         let Settings { steps, from, to, .. } = *settings;
         let norms = path::norms(labelling.widest.margin, alpha, from, to, steps);
         let towards = &small.separable[0].widest.classifier;
-        let (start, allowed) = (beside(small, labelling)?, Allowed::Labels(&labelling.labels));
-        let steps = follow(small.points()?, &start, Some(towards), allowed, &path::Options::new(alpha, norms))?;
+        let allowed = Allowed::Labels(&labelling.labels);
+        let options = path::Options::new(alpha, norms);
+        // Entropies are not convex, and the theorems are about the lowest minimum: of two paths, the lower at each norm.
+        let points = small.points()?;
+        let from = |start: &Classifier| follow(points, start, Some(towards), allowed, &options);
+        let (beside, within) = (from(&beside(small, labelling)?)?, from(&labelling.widest.classifier)?);
+        let lower = |(a, b): (Step, Step)| if b.log_loss < a.log_loss { b } else { a };
+        let steps: Vec<Step> = beside.into_iter().zip(within).map(lower).collect();
         let own = steps.last().map_or(f64::NAN, |s| s.classifier.angle(&labelling.widest.classifier));
         Ok(Self { steps, own })
     }

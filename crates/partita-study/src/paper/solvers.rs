@@ -1,5 +1,6 @@
 //! EM and Newton for pseudo-labels: steps and time to the same error.
 
+use super::steps::em_step;
 use super::{Context, Findings};
 use crate::error::Result;
 use crate::table::{Table, words};
@@ -101,22 +102,24 @@ impl<'a> Case<'a> {
         y.iter().zip(&self.best).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
     }
 
-    /// The fewest steps to an error, by doubling and halving; none if `most` do not suffice.
-    fn steps(&self, solver: Solver, error: f64, most: usize) -> Option<usize> {
-        let enough = |steps: usize| self.error(&self.labels(&*solver.with(steps))) <= error;
-        let mut high = 1;
-        while !enough(high) {
-            if high >= most {
-                return None;
+    /// The fewest steps to each error; none where `most` do not suffice.
+    fn steps(&self, solver: Solver, errors: &[f64], most: usize) -> Vec<Option<usize>> {
+        let sigma: Vec<f64> = self.problem.batch.log_sigma.iter().map(|l| l.exp()).collect();
+        let (mut y, mut found) = (sigma.clone(), vec![None; errors.len()]);
+        for steps in 1..=most {
+            // EM goes on from its own labels; Newton's few steps are made anew.
+            y = match solver {
+                Solver::Em => em_step(&sigma, &y, &self.problem),
+                Solver::Newton => self.labels(&*solver.with(steps)),
+            };
+            let error = self.error(&y);
+            let reached = found.iter_mut().zip(errors).filter(|(found, least)| found.is_none() && error <= **least);
+            reached.for_each(|(found, _)| *found = Some(steps));
+            if found.iter().all(Option::is_some) {
+                break;
             }
-            high = (2 * high).min(most);
         }
-        let mut low = high / 2;
-        while high - low > 1 {
-            let middle = low.midpoint(high);
-            *(if enough(middle) { &mut high } else { &mut low }) = middle;
-        }
-        Some(high)
+        found
     }
 
     fn seconds(&self, solver: &dyn PseudoLabels, y: &mut [f64], ws: &mut Workspace) -> f64 {
@@ -125,12 +128,12 @@ impl<'a> Case<'a> {
         begun.elapsed().as_secs_f64()
     }
 
-    /// Both solvers at an error, and the time of the exact one.
-    fn reach(&self, error: f64, settings: &Settings) -> ([Option<Reached>; 2], f64) {
-        let steps = [Solver::Em, Solver::Newton].map(|solver| (solver, self.steps(solver, error, settings.most)));
+    /// Both solvers with these steps, and the time of the exact one.
+    fn reach(&self, steps: [Option<usize>; 2], repeats: usize) -> ([Option<Reached>; 2], f64) {
+        let steps = [(Solver::Em, steps[0]), (Solver::Newton, steps[1])];
         let (mut y, mut ws) = (vec![0.0; self.best.len()], Workspace::default());
         let (mut least, mut exact) = ([f64::INFINITY; 2], f64::INFINITY);
-        for _ in 0..settings.repeats {
+        for _ in 0..repeats {
             for ((solver, steps), least) in steps.iter().zip(&mut least) {
                 if let Some(steps) = steps {
                     *least = least.min(self.seconds(&*solver.with(*steps), &mut y, &mut ws));
@@ -148,9 +151,27 @@ impl<'a> Case<'a> {
     }
 }
 
-/// A line of the table, and the numbers behind it.
-fn line(name: &str, k: usize, error: f64, settings: &Settings, case: &Case<'_>, out: &mut Findings) -> Vec<String> {
-    let ([em, newton], exact) = case.reach(error, settings);
+/// Steps of Newton's method at most; it converges in a few.
+const NEWTON: usize = 100;
+
+/// The lines of a case in the table, and the numbers behind them.
+fn lines(name: &str, settings: &Settings, case: &Case<'_>, out: &mut Findings) -> Vec<Vec<String>> {
+    let em = case.steps(Solver::Em, &settings.errors, settings.most);
+    let newton = case.steps(Solver::Newton, &settings.errors, NEWTON);
+    let steps = em.into_iter().zip(newton).zip(&settings.errors);
+    steps.map(|((em, newton), &error)| line(name, error, settings, case, [em, newton], out)).collect()
+}
+
+fn line(
+    name: &str,
+    error: f64,
+    settings: &Settings,
+    case: &Case<'_>,
+    steps: [Option<usize>; 2],
+    out: &mut Findings,
+) -> Vec<String> {
+    let k = case.problem.batch.k;
+    let ([em, newton], exact) = case.reach(steps, settings.repeats);
     let at = format!("{name}, K = {k}, {error:e}");
     let seconds = |r: &Option<Reached>| r.as_ref().map_or(f64::NAN, |r| r.seconds);
     let steps = |r: &Option<Reached>| r.as_ref().map_or(f64::INFINITY, |r| r.steps as f64);
@@ -186,9 +207,7 @@ pub fn run(context: &Context<'_>) -> Result<Findings> {
             out.number(format!("error of the start: {name}, K = {k}"), case.error(&sigma));
             let newton = case.error(&case.labels(&Newton::default()));
             out.number(format!("error of Newton at the end: {name}, K = {k}"), newton);
-            for &error in &settings.errors {
-                rows.push(line(name, k, error, &settings, &case, &mut out));
-            }
+            rows.extend(lines(name, &settings, &case, &mut out));
         }
     }
     let headings = words(&[
@@ -211,10 +230,10 @@ mod tests {
         let batch = Batch { log_sigma: &log_sigma, k: 3, weights: None, known: None };
         let case = Case::new(Problem { batch, prior: &prior, lambda: 10.0 });
         for solver in [Solver::Em, Solver::Newton] {
-            let steps = case.steps(solver, 1e-4, 10_000).expect("enough steps");
+            let steps = case.steps(solver, &[1e-2, 1e-4], 10_000)[1].expect("enough steps");
             let error = |steps| case.error(&case.labels(&*solver.with(steps)));
             assert!(error(steps) <= 1e-4 && error(steps - 1) > 1e-4, "{steps}");
         }
-        assert_eq!(case.steps(Solver::Em, 1e-12, 2), None);
+        assert_eq!(case.steps(Solver::Em, &[1e-12], 2), [None]);
     }
 }
