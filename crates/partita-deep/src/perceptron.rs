@@ -149,7 +149,12 @@ fn check(x: &[f32], m: usize, goal: &Goal<'_>, options: &Options, start: Option<
     if let Goal::Labels { log_y, .. } = goal
         && log_y.len() != x.len() / m * options.k
     {
-        return refuse(format!("{} rows need {} labels each, not {} in all", x.len() / m, options.k, log_y.len()));
+        return refuse(format!(
+            "{} rows need {} labels each, not {} in all",
+            x.len() / m,
+            options.k,
+            log_y.len()
+        ));
     }
     match start {
         Some(start) if start.m != m => {
@@ -222,7 +227,8 @@ mod tests {
     /// Two groups of numbers, and their labels with little doubt.
     fn groups() -> (Vec<f32>, Vec<f64>) {
         let x: Vec<f32> = (0..60).map(|i| (i % 30) as f32 / 60.0 + if i < 30 { -1.0 } else { 1.0 }).collect();
-        let label = |i: usize| if i < 30 { [0.99f64.ln(), 0.01f64.ln()] } else { [0.01f64.ln(), 0.99f64.ln()] };
+        let label =
+            |i: usize| if i < 30 { [0.99f64.ln(), 0.01f64.ln()] } else { [0.01f64.ln(), 0.99f64.ln()] };
         (x, (0..60).flat_map(label).collect())
     }
 
@@ -233,7 +239,10 @@ mod tests {
             let goal = Goal::Labels { log_y: &log_y, direction };
             let train = || Perceptron::train(&x, 1, &goal, &options(3), None, &Silent).unwrap();
             let net = train();
-            assert!(net.labels(&x).iter().enumerate().all(|(i, l)| *l == u32::from(i >= 30)), "{direction:?}");
+            assert!(
+                net.labels(&x).iter().enumerate().all(|(i, l)| *l == u32::from(i >= 30)),
+                "{direction:?}"
+            );
             assert_eq!(net.log_sigma(&x), train().log_sigma(&x));
         }
     }
@@ -252,7 +261,9 @@ mod tests {
     #[test]
     fn shapes_that_disagree_are_refused() {
         let goal = Goal::Labels { log_y: &[0.0; 3], direction: Direction::Forward };
-        let error = |x: &[f32], m| Perceptron::train(x, m, &goal, &options(0), None, &Silent).unwrap_err().to_string();
+        let error = |x: &[f32], m| {
+            Perceptron::train(x, m, &goal, &options(0), None, &Silent).unwrap_err().to_string()
+        };
         assert!(error(&[1.0, 2.0], 1).contains("2 rows need 2 labels each"));
         assert!(error(&[1.0, 2.0, 3.0], 2).contains("3 numbers are no rows of 2"));
     }

@@ -62,8 +62,10 @@ impl Small {
         let all = fair(n, k);
         let exact = Options { tolerance: 1e-10, ..Options::default() };
         let points = Points::new(&x, 2)?;
-        let found: Vec<Separation> =
-            all.par_iter().map(|labels| of_labels(points, labels, k, &exact)).collect::<partita::Result<_>>()?;
+        let found: Vec<Separation> = all
+            .par_iter()
+            .map(|labels| of_labels(points, labels, k, &exact))
+            .collect::<partita::Result<_>>()?;
         let undecided = found.iter().filter(|s| matches!(s, Separation::Undecided(_))).count();
         let pairs = all.iter().zip(found);
         let mut separable: Vec<Labelling> = pairs
@@ -128,7 +130,9 @@ mod tests {
         for (n, k, count) in [(4, 2, 3), (12, 2, 462), (6, 3, 15), (9, 3, 280)] {
             let all = fair(n, k);
             assert_eq!((all.len(), all.iter().collect::<HashSet<_>>().len()), (count, count));
-            assert!(all.iter().all(|y| (0..k as u32).all(|c| y.iter().filter(|l| **l == c).count() == n / k)));
+            assert!(
+                all.iter().all(|y| (0..k as u32).all(|c| y.iter().filter(|l| **l == c).count() == n / k))
+            );
             assert!(all.iter().all(|y| y[0] == 0), "the first row has the first name");
         }
     }
@@ -138,7 +142,9 @@ mod tests {
         let small = Small::draw(8, 2, 3).unwrap();
         assert_eq!((small.all.len(), small.undecided), (35, 0));
         let margins: Vec<f64> = small.separable.iter().map(|l| l.widest.margin).collect();
-        assert!(!margins.is_empty() && margins.is_sorted_by(|a, b| a >= b) && margins.iter().all(|m| *m > 0.0));
+        assert!(
+            !margins.is_empty() && margins.is_sorted_by(|a, b| a >= b) && margins.iter().all(|m| *m > 0.0)
+        );
         for l in &small.separable {
             assert_eq!(l.widest.classifier.labels(small.points().unwrap()), l.labels);
         }

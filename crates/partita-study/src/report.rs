@@ -191,7 +191,11 @@ fn section(record: &Record) -> String {
             out += &format!("<div class=\"checks\">{}</div>\n", record.checks().html_part());
         }
         for table in &outcome.tables {
-            out += &format!("<p>{}</p>\n<div class=\"scroll\">{}</div>\n", escape(&table.title), table.html_part());
+            out += &format!(
+                "<p>{}</p>\n<div class=\"scroll\">{}</div>\n",
+                escape(&table.title),
+                table.html_part()
+            );
         }
     }
     out + "</section>\n"
@@ -230,15 +234,25 @@ mod tests {
         let records = [record(Ok(outcome)), record(Err("no data".to_owned()))];
         assert_eq!(tally(&records), Tally { passed: 1, explained: 1, missed: 1, not_run: 1, recorded: 0 });
         let text = markdown(&records);
-        for word in
-            ["| one ", "pass", "miss: because", "no number \"c\"", "not run: no data", "Differences: other data"]
-        {
+        for word in [
+            "| one ",
+            "pass",
+            "miss: because",
+            "no number \"c\"",
+            "not run: no data",
+            "Differences: other data",
+        ] {
             assert!(text.contains(word), "{word}: {text}");
         }
         let page = html(&records);
-        for word in
-            ["A &amp; B", "miss: because", "not run</span>: no data", "svg.chart", "partita reproduce x", "other data"]
-        {
+        for word in [
+            "A &amp; B",
+            "miss: because",
+            "not run</span>: no data",
+            "svg.chart",
+            "partita reproduce x",
+            "other data",
+        ] {
             assert!(page.contains(word), "{word}");
         }
     }

@@ -71,7 +71,9 @@ impl Standing {
     /// What follows these words.
     pub fn rest(&self) -> String {
         match &self.kind {
-            Kind::Recorded { cells: 0, of } => format!(": none of {of} cells is on record; the commands are below"),
+            Kind::Recorded { cells: 0, of } => {
+                format!(": none of {of} cells is on record; the commands are below")
+            }
             Kind::Recorded { cells, of } => format!(": {cells} of {of} cells are on record"),
             Kind::NotRun(why) => format!(": {why}"),
             _ => String::new(),
@@ -142,7 +144,10 @@ pub fn tally(records: &[Record]) -> Tally {
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { passed, explained, missed, not_run, recorded } = *self;
-        write!(f, "{passed} checks pass, {explained} miss for a known reason, {missed} miss, {not_run} not run")?;
+        write!(
+            f,
+            "{passed} checks pass, {explained} miss for a known reason, {missed} miss, {not_run} not run"
+        )?;
         match recorded {
             0 => Ok(()),
             _ => write!(f, ", {recorded} on record only"),
@@ -184,7 +189,8 @@ mod tests {
         let spec = Spec::parse("x", "experiment = 'x'\ntitle = 't'\npaper = 'p'\nclaim = 'c'\nchecks = []");
         let spec = spec.expect("well-formed");
         let of = |outcome| {
-            Standing::of(&Record { name: "x".to_owned(), spec: spec.clone(), outcome, seconds: 0.0 }).to_string()
+            Standing::of(&Record { name: "x".to_owned(), spec: spec.clone(), outcome, seconds: 0.0 })
+                .to_string()
         };
         assert_eq!(of(Err("no data".to_owned())), "not run: no data");
         let found = Findings { recorded: Some((3, 24)), ..Findings::default() };

@@ -216,7 +216,9 @@ impl Toy {
         let (width, height) = self.window();
         let (columns, lines) = PLACES;
         let at = |i: usize, count: usize, reach: f64| reach * (2.0 * (i as f64 + 0.5) / count as f64 - 1.0);
-        (0..columns * lines).map(|i| (at(i % columns, columns, width), at(i / columns, lines, height))).collect()
+        (0..columns * lines)
+            .map(|i| (at(i % columns, columns, width), at(i / columns, lines, height)))
+            .collect()
     }
 
     /// The same picture, with the predictions at all its places.

@@ -149,7 +149,8 @@ fn a_disturbance_has_its_length_and_raises_the_divergence() {
 
 #[test]
 fn cross_entropies_with_fixed_labels_have_the_right_values_and_gradients() {
-    let log_y: Vec<f64> = sigma(&numbers(4).iter().map(|v| f64::from(*v)).collect::<Vec<_>>()).iter().map(|y| y.ln()).collect();
+    let log_y: Vec<f64> =
+        sigma(&numbers(4).iter().map(|v| f64::from(*v)).collect::<Vec<_>>()).iter().map(|y| y.ln()).collect();
     for direction in Direction::BOTH {
         let oracle = |z: &[f64]| {
             let sigma = sigma(z);

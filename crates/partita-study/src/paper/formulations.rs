@@ -92,7 +92,8 @@ fn lowest(small: &Small, loss: &dyn BatchObjective, gammas: &[f64]) -> Result<Ve
             // About as decided as the minimum will be.
             let size = (1.0 / gamma).ln() / labelling.widest.margin;
             let grown = |values: &[f64]| values.iter().map(|v| size * v).collect();
-            let found = toy.descend(loss, gamma, &Classifier::new(grown(&start.weights), grown(&start.biases), 2)?)?;
+            let found =
+                toy.descend(loss, gamma, &Classifier::new(grown(&start.weights), grown(&start.biases), 2)?)?;
             if best.as_ref().is_none_or(|best| found.loss < best.loss) {
                 best = Some(found);
             }
@@ -108,8 +109,11 @@ fn lowest(small: &Small, loss: &dyn BatchObjective, gammas: &[f64]) -> Result<Ve
 pub fn widest(context: &Context<'_>) -> Result<Findings> {
     let settings: Widest = context.spec.settings()?;
     let mut out = Findings::default();
-    let smalls: Vec<Small> =
-        settings.seeds.iter().map(|&seed| Small::draw(settings.rows, settings.k, seed)).collect::<Result<_>>()?;
+    let smalls: Vec<Small> = settings
+        .seeds
+        .iter()
+        .map(|&seed| Small::draw(settings.rows, settings.k, seed))
+        .collect::<Result<_>>()?;
     let mut rows = Vec::new();
     for (at, (name, make)) in LOSSES.iter().enumerate() {
         context.progress(at as f64 / LOSSES.len() as f64)?;

@@ -31,7 +31,8 @@ struct Named {
 
 /// The likeliest mixture from many starts: labels of random classifiers.
 fn likeliest(toy: &Toy, shape: Covariance, starts: u64) -> Result<(Climbed, Vec<u32>)> {
-    let method = GaussianMixture { max_iterations: 2000, tolerance: 1e-9, ..GaussianMixture::new(toy.k, shape) };
+    let method =
+        GaussianMixture { max_iterations: 2000, tolerance: 1e-9, ..GaussianMixture::new(toy.k, shape) };
     let mut best: Option<Climbed> = None;
     for start in 0..starts {
         let labels = toy.random_classifier(start)?.labels(toy.points()?);
@@ -155,8 +156,12 @@ pub fn isotropic(context: &Context<'_>) -> Result<Findings> {
         }
     }
     out.number("posterior apart from a linear softmax", posterior);
-    let headings = words(&["sizes", "centres apart, sd", "ARI of the two", "entropy: ACC, %", "K-means: ACC, %"]);
-    let title = format!("{} Gaussians of unit variance in the plane, {} rows, mean of {} draws", s.k, s.rows, s.draws);
+    let headings =
+        words(&["sizes", "centres apart, sd", "ARI of the two", "entropy: ACC, %", "K-means: ACC, %"]);
+    let title = format!(
+        "{} Gaussians of unit variance in the plane, {} rows, mean of {} draws",
+        s.k, s.rows, s.draws
+    );
     out.tables.push(Table { title, headings, rows, notes: Vec::new() });
     Ok(out)
 }

@@ -45,7 +45,8 @@ fn soft(x: &[f64], labels: &[u32], gamma: f64, bound: f64) -> Option<Soft> {
         let up = |i: &usize| if t[*i] > 0.0 { beta[*i] < cap } else { beta[*i] > 0.0 };
         let down = |i: &usize| if t[*i] > 0.0 { beta[*i] > 0.0 } else { beta[*i] < cap };
         let by_slope = |a: &usize, b: &usize| slope(*a, &w).total_cmp(&slope(*b, &w));
-        let (Some(i), Some(j)) = ((0..n).filter(up).max_by(by_slope), (0..n).filter(down).min_by(by_slope)) else {
+        let (Some(i), Some(j)) = ((0..n).filter(up).max_by(by_slope), (0..n).filter(down).min_by(by_slope))
+        else {
             break;
         };
         gap = (slope(i, &w), slope(j, &w));
@@ -60,7 +61,13 @@ fn soft(x: &[f64], labels: &[u32], gamma: f64, bound: f64) -> Option<Soft> {
         beta[j] -= t[j] * step;
         // Exactly at a border, or rounding would keep the pair violating for ever.
         for b in [i, j] {
-            beta[b] = if beta[b] < 1e-15 { 0.0 } else if beta[b] > cap - 1e-15 { cap } else { beta[b] };
+            beta[b] = if beta[b] < 1e-15 {
+                0.0
+            } else if beta[b] > cap - 1e-15 {
+                cap
+            } else {
+                beta[b]
+            };
         }
         w = [0, 1].map(|a| (0..n).map(|i| beta[i] * t[i] * row(i)[a]).sum::<f64>() / (2.0 * gamma));
         if beta.iter().sum::<f64>() - gamma * (w[0] * w[0] + w[1] * w[1]) > bound {
@@ -94,8 +101,10 @@ fn lowest(small: &Small, gamma: f64) -> Lowest {
     let bound = (1.0 + 1e-9) * gamma / (margin * margin);
     let found = |labels: &Vec<u32>| Some((labels.clone(), soft(&small.x, labels, gamma, bound)?));
     let all: Vec<(Vec<u32>, Soft)> = small.all.par_iter().filter_map(found).collect();
-    let (labels, Soft { w, .. }) =
-        all.iter().min_by(|a, b| a.1.loss.total_cmp(&b.1.loss)).expect("the widest is not above its own norm");
+    let (labels, Soft { w, .. }) = all
+        .iter()
+        .min_by(|a, b| a.1.loss.total_cmp(&b.1.loss))
+        .expect("the widest is not above its own norm");
     let (widest, w) = (*labels == small.separable[0].labels, *w);
     // The sign of a labelling is a matter of names.
     let turned = angle(w, &plane.normal).min(angle([-w[0], -w[1]], &plane.normal));
@@ -153,7 +162,8 @@ pub fn run(context: &Context<'_>) -> Result<Findings> {
             marks.push(Mark::Line { name: "hinge".to_owned(), points, colour: 0, dashed: false });
             let entropies: Vec<f64> =
                 settings.gammas.iter().map(|&gamma| entropy_angle(&small, gamma)).collect::<Result<_>>()?;
-            let points = settings.gammas.iter().zip(entropies).map(|(g, a)| (place(*g), a.max(1e-9))).collect();
+            let points =
+                settings.gammas.iter().zip(entropies).map(|(g, a)| (place(*g), a.max(1e-9))).collect();
             marks.push(Mark::Line { name: "entropies".to_owned(), points, colour: 2, dashed: true });
         }
     }
@@ -163,7 +173,14 @@ pub fn run(context: &Context<'_>) -> Result<Findings> {
     let axis = |label: &str| Axis { log: true, ..Axis::new(label) };
     let title = "Angle of the lowest minimum to the widest margin, one set".to_owned();
     out.figure("hinge", 1, vec![Chart { title, x: axis("1/γ"), y: axis("angle"), marks }]);
-    let headings = words(&["set", "fair labelings", "separable", "threshold of γ", "hinge: angle at the smallest γ", "entropies: angle there"]);
+    let headings = words(&[
+        "set",
+        "fair labelings",
+        "separable",
+        "threshold of γ",
+        "hinge: angle at the smallest γ",
+        "entropies: angle there",
+    ]);
     let title = "The hinge loss, minimised for every fair labelling".to_owned();
     out.tables.push(Table { title, headings, rows, notes: Vec::new() });
     Ok(out)
@@ -185,7 +202,8 @@ mod tests {
             let found = soft(&small.x, labels, gamma, f64::INFINITY).unwrap();
             assert!(soft(&small.x, labels, gamma, found.loss / 2.0).is_none());
             for i in 0..2000u32 {
-                let w = [0u32, 1].map(|a| found.w[a as usize] + f64::from((i * (7 + a) + i / 13) % 41) / 20.0 - 1.0);
+                let w = [0u32, 1]
+                    .map(|a| found.w[a as usize] + f64::from((i * (7 + a) + i / 13) % 41) / 20.0 - 1.0);
                 let b = f64::from(i * 11 % 37) / 18.0 - 1.0;
                 let loss = |(x, l): (&[f64], &u32)| {
                     let t = if *l == 0 { 1.0 } else { -1.0 };

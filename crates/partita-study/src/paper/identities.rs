@@ -60,11 +60,13 @@ pub fn decay(context: &Context<'_>) -> Result<Findings> {
     out.number("off from min(α, 1) ε x", off);
     let mut headings = words(&["order"]);
     headings.extend(settings.epsilons.iter().map(|e| format!("ε = {e}")));
-    let title = format!("ln g(x (1 − ε)) / g(x) at x = {}", settings.logits.last().copied().unwrap_or(f64::NAN));
+    let title =
+        format!("ln g(x (1 − ε)) / g(x) at x = {}", settings.logits.last().copied().unwrap_or(f64::NAN));
     out.tables.push(Table { title, headings, rows, notes: Vec::new() });
     // Where logits are finite R_0 is ln 2; a one-hot row has none.
     out.number("R_0 of a one-hot row", renyi::value(0.0, &[0.0, f64::NEG_INFINITY]));
-    let interior = [1e-300, 1e-9, 0.3, 0.5].map(|p: f64| (renyi::value(0.0, &[p.ln(), (-p).ln_1p()]) - LN_2).abs());
+    let interior =
+        [1e-300, 1e-9, 0.3, 0.5].map(|p: f64| (renyi::value(0.0, &[p.ln(), (-p).ln_1p()]) - LN_2).abs());
     out.number("R_0 inside", interior.into_iter().fold(0.0, f64::max));
     Ok(out)
 }
@@ -119,7 +121,8 @@ pub fn bound(context: &Context<'_>) -> Result<Findings> {
         for (&size, (least, mean)) in s.sizes.iter().zip(&mut excess) {
             let batches = order.chunks_exact(size);
             let count = batches.len() as f64;
-            let over = batches.map(|b| loss(&log_sigma, &log_y, s.k, s.lambda, b)).sum::<f64>() / count - whole;
+            let over =
+                batches.map(|b| loss(&log_sigma, &log_y, s.k, s.lambda, b)).sum::<f64>() / count - whole;
             *least = over.min(*least);
             *mean += over / s.draws as f64;
         }
@@ -128,9 +131,10 @@ pub fn bound(context: &Context<'_>) -> Result<Findings> {
     let least = excess.iter().map(|e| e.0).fold(f64::INFINITY, f64::min);
     out.number("least excess of batches", least);
     out.number("largest rise of the loss in an EM step", rise);
-    let rows = s.sizes.iter().zip(&excess).map(|(size, (least, mean))| {
-        vec![size.to_string(), format!("{least:.2e}"), format!("{mean:.2e}")]
-    });
+    let rows =
+        s.sizes.iter().zip(&excess).map(|(size, (least, mean))| {
+            vec![size.to_string(), format!("{least:.2e}"), format!("{mean:.2e}")]
+        });
     let headings = words(&["rows of a batch", "least excess", "mean excess"]);
     let title = format!("Mean loss of the batches less the loss of all {} rows, {} draws", s.rows, s.draws);
     out.tables.push(Table { title, headings, rows: rows.collect(), notes: Vec::new() });

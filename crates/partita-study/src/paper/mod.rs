@@ -138,7 +138,10 @@ pub fn run(context: &Context<'_>) -> Result<Findings> {
         Some((_, experiment)) => experiment(context),
         None => Err(StudyError::Spec {
             name: context.spec.title.clone(),
-            why: format!("no experiment {name}; there are {}", EXPERIMENTS.iter().map(|e| e.0).collect::<Vec<_>>().join(", ")),
+            why: format!(
+                "no experiment {name}; there are {}",
+                EXPERIMENTS.iter().map(|e| e.0).collect::<Vec<_>>().join(", ")
+            ),
         }),
     }
 }

@@ -40,7 +40,8 @@ mod trained {
             let direction = if loss == Loss::Forward { Direction::Forward } else { Direction::Reverse };
             let goal = Goal::Labels { log_y: &trial.log_labels, direction };
             let Settings { epochs, batch, ref widths, .. } = settings;
-            let options = Options { widths: widths.clone(), k: trial.k, epochs, batch, rate, decay: 0.0, seed };
+            let options =
+                Options { widths: widths.clone(), k: trial.k, epochs, batch, rate, decay: 0.0, seed };
             let net = Perceptron::train(&trial.learn, trial.m, &goal, &options, None, &Silent)?;
             Ok(Predicted { validate: net.labels(&trial.validate), test: net.labels(&trial.test) })
         };
@@ -83,7 +84,13 @@ mod trained {
     }
 
     impl Study<'_> {
-        fn train(&self, goal: &Goal<'_>, pace: (usize, f64), start: Option<&Perceptron>, seed: u64) -> Result<Found> {
+        fn train(
+            &self,
+            goal: &Goal<'_>,
+            pace: (usize, f64),
+            start: Option<&Perceptron>,
+            seed: u64,
+        ) -> Result<Found> {
             let (k, batch, (epochs, rate)) = (self.toy.k, self.toy.n(), pace);
             let widths = self.settings.widths.clone();
             let options = Options { widths, k, epochs, batch, rate, decay: 0.0, seed };
@@ -92,7 +99,8 @@ mod trained {
             let labels = log_sigma.chunks_exact(k).map(|row| largest(row) as u32).collect();
             let batch = Batch { log_sigma: &log_sigma, k, weights: None, known: None };
             let mut slope = vec![0.0; log_sigma.len()];
-            let value = MutualInformation::new(k).value_and_gradient(batch, &mut slope, &mut Workspace::default());
+            let value =
+                MutualInformation::new(k).value_and_gradient(batch, &mut slope, &mut Workspace::default());
             let apart = self.apart(&net, &log_sigma);
             Ok(Found { net, labels, loss: value - (k as f64).ln(), apart })
         }
@@ -120,7 +128,8 @@ mod trained {
         fn apart(&self, net: &Perceptron, log_sigma: &[f64]) -> f64 {
             let mut rng = stream(0, Stream::Sample, 8);
             let reach = self.settings.reach as f32;
-            let moved: Vec<f32> = self.toy.rows().iter().map(|v| v + reach * rng.random_range(-1.0f32..1.0)).collect();
+            let moved: Vec<f32> =
+                self.toy.rows().iter().map(|v| v + reach * rng.random_range(-1.0f32..1.0)).collect();
             let other = net.log_sigma(&moved);
             let pairs = log_sigma.iter().zip(&other);
             pairs.map(|(a, b)| (a.exp() - b.exp()) * (a - b)).sum::<f64>() / self.toy.n() as f64
@@ -128,7 +137,8 @@ mod trained {
 
         /// The most probable cluster at all places of a picture, and how sure that is from 0 (a tie) to 1.
         fn regions(&self, net: &Perceptron) -> Vec<(usize, f64)> {
-            let places: Vec<f32> = self.toy.places().into_iter().flat_map(|(x, y)| [x as f32, y as f32]).collect();
+            let places: Vec<f32> =
+                self.toy.places().into_iter().flat_map(|(x, y)| [x as f32, y as f32]).collect();
             let even = 1.0 / self.toy.k as f64;
             let surest = |row: &[f64]| {
                 let best = largest(row);
@@ -151,8 +161,12 @@ mod trained {
     }
 
     /// Names of the trainings, in the order in which they are made.
-    const KINDS: [&str; 4] =
-        ["random clusters, taught", "entropies from there", "with self-augmentation from there", "with self-augmentation"];
+    const KINDS: [&str; 4] = [
+        "random clusters, taught",
+        "entropies from there",
+        "with self-augmentation from there",
+        "with self-augmentation",
+    ];
 
     /// Figure 2: without regularisation a network takes any clusters; self-augmentation makes them regular.
     pub fn regular(context: &Context<'_>) -> Result<Findings> {
@@ -170,13 +184,15 @@ mod trained {
         let mut out = Findings::default();
         let (mut rows, mut charts) = (Vec::new(), Vec::new());
         for (name, found) in KINDS.iter().zip(&all) {
-            let spread = |of: &dyn Fn(&Found) -> f64| Spread::of(found.iter().map(of)).expect("at least one seed");
+            let spread =
+                |of: &dyn Fn(&Found) -> f64| Spread::of(found.iter().map(of)).expect("at least one seed");
             let (loss, apart) = (spread(&|f| f.loss), spread(&|f| f.apart));
             let (near, right) = (
                 spread(&|f| study.regularity(&f.labels)),
                 spread(&|f| study.toy.accuracy(&f.labels).unwrap_or(f64::NAN)),
             );
-            for (what, value) in [("loss", loss), ("views", apart), ("neighbours", near), ("accuracy", right)] {
+            for (what, value) in [("loss", loss), ("views", apart), ("neighbours", near), ("accuracy", right)]
+            {
                 out.number(format!("{what}: {name}"), value.mean);
             }
             rows.push(vec![
@@ -190,7 +206,8 @@ mod trained {
             charts.push(study.toy.chart_of(name, &first.labels, study.regions(&first.net)));
         }
         out.figure("regular", 2, charts);
-        let headings = words(&["training", "mean H(σ) − H(σ̄)", "divergence of views", "neighbours alike, %", "ACC, %"]);
+        let headings =
+            words(&["training", "mean H(σ) − H(σ̄)", "divergence of views", "neighbours alike, %", "ACC, %"]);
         let title = format!("Mean ± sd of {} seeds", settings.seeds);
         out.tables.push(Table { title, headings, rows, notes: Vec::new() });
         Ok(out)

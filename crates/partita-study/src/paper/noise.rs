@@ -139,12 +139,18 @@ fn slope(loss: Loss, trial: &Trial, rows: &[usize], log_sigma: &[f64]) -> Vec<f6
 
 pub fn run(context: &Context<'_>) -> Result<Findings> {
     let settings: Settings = context.spec.settings()?;
-    let learner = |trial: &Trial, loss: Loss, rate: f64, seed: u64| Ok(linear(&settings, trial, loss, rate, seed));
+    let learner =
+        |trial: &Trial, loss: Loss, rate: f64, seed: u64| Ok(linear(&settings, trial, loss, rate, seed));
     measure("noise", context, &settings, &learner)
 }
 
 /// All sets with one kind of model.
-pub fn measure(name: &str, context: &Context<'_>, settings: &Settings, learner: &Learner<'_>) -> Result<Findings> {
+pub fn measure(
+    name: &str,
+    context: &Context<'_>,
+    settings: &Settings,
+    learner: &Learner<'_>,
+) -> Result<Findings> {
     let mut out = Findings::default();
     let mut charts = Vec::new();
     for (at, set) in settings.sets.iter().enumerate() {
@@ -197,7 +203,8 @@ impl Study<'_> {
         let (mut lines, mut rows) = (LOSSES.map(|_| Vec::new()), Vec::new());
         let s = self.settings;
         for (l, &level) in s.levels.iter().enumerate() {
-            self.context.progress((self.at * s.levels.len() + l) as f64 / (s.levels.len() * s.sets.len()) as f64)?;
+            self.context
+                .progress((self.at * s.levels.len() + l) as f64 / (s.levels.len() * s.sets.len()) as f64)?;
             let trial = |seed| Trial::new(&x, &set.truth, k, s.rows, level, seed);
             let trials: Vec<Trial> = (0..s.seeds).map(trial).collect();
             let chosen = [self.choose(&trials, Loss::Forward)?, self.choose(&trials, Loss::Reverse)?];
@@ -208,18 +215,24 @@ impl Study<'_> {
             let lead = chosen[1].test.mean - chosen[0].test.mean;
             out.number(format!("{} lead {level}", self.name), lead);
             let mut row = vec![level.to_string()];
-            chosen.iter().for_each(|c| row.extend([format!("{:.1}", c.test.times(100.0)), c.rate.to_string()]));
+            chosen
+                .iter()
+                .for_each(|c| row.extend([format!("{:.1}", c.test.times(100.0)), c.rate.to_string()]));
             row.push(format!("{:+.1}", 100.0 * lead));
             rows.push(row);
         }
-        let mark = |((_, name), points): (&(Loss, &str), Vec<(f64, f64, f64)>)| {
-            Mark::Means { name: (*name).to_owned(), points, colour: if *name == "forward" { 2 } else { 0 } }
+        let mark = |((_, name), points): (&(Loss, &str), Vec<(f64, f64, f64)>)| Mark::Means {
+            name: (*name).to_owned(),
+            points,
+            colour: if *name == "forward" { 2 } else { 0 },
         };
         let marks = LOSSES.iter().zip(lines).map(mark).collect();
         let x = Axis::between("share of labels replaced at random", 0.0, 0.92);
         let y = Axis::between("test accuracy", 0.0, 1.0);
-        let chart = Chart { title: format!("Wrong labels, {}: each loss at its own rate", self.name), x, y, marks };
-        let headings = words(&["corruption", "forward", "its rate", "reverse", "its rate", "reverse less forward"]);
+        let chart =
+            Chart { title: format!("Wrong labels, {}: each loss at its own rate", self.name), x, y, marks };
+        let headings =
+            words(&["corruption", "forward", "its rate", "reverse", "its rate", "reverse less forward"]);
         let title = format!("Test accuracy on {}, mean ± sd of {} seeds, per cent", self.name, s.seeds);
         Ok((chart, Table { title, headings, rows, notes: Vec::new() }))
     }
@@ -239,13 +252,17 @@ mod tests {
         assert_eq!(all, x);
         assert_eq!((trial.learn.len(), trial.validate.len(), trial.test.len()), (500, 200, 300));
         let right = |rows: &[f32], labels: &[u32]| {
-            rows.iter().zip(labels).filter(|(x, l)| **x as u32 % 4 == **l).count() as f64 / labels.len() as f64
+            rows.iter().zip(labels).filter(|(x, l)| **x as u32 % 4 == **l).count() as f64
+                / labels.len() as f64
         };
         assert_eq!(right(&trial.test, &trial.truth), 1.0);
         // A fifth is kept, and a quarter of the others is right by chance.
         assert!((right(&trial.validate, &trial.observed) - 0.4).abs() < 0.12);
-        let seen: Vec<u32> = trial.log_labels.chunks(4).map(|y| partita::simplex::largest(y) as u32).collect();
+        let seen: Vec<u32> =
+            trial.log_labels.chunks(4).map(|y| partita::simplex::largest(y) as u32).collect();
         assert!((right(&trial.learn, &seen) - 0.4).abs() < 0.08);
-        assert!(trial.log_labels.chunks(4).all(|y| (y.iter().map(|l| l.exp()).sum::<f64>() - 1.0).abs() < 1e-12));
+        assert!(
+            trial.log_labels.chunks(4).all(|y| (y.iter().map(|l| l.exp()).sum::<f64>() - 1.0).abs() < 1e-12)
+        );
     }
 }

@@ -112,7 +112,8 @@ struct Lowest {
 fn lowest(paths: &[Path]) -> Vec<Lowest> {
     let at = |log_gamma: f64| {
         let values = paths.iter().map(|path| path.objective(log_gamma));
-        let best = values.enumerate().filter_map(|(i, v)| Some((i, v?))).min_by(|a, b| a.1.total_cmp(&b.1))?;
+        let best =
+            values.enumerate().filter_map(|(i, v)| Some((i, v?))).min_by(|a, b| a.1.total_cmp(&b.1))?;
         Some(Lowest { log_gamma, place: best.0, angle: paths[best.0].angle(log_gamma) })
     };
     paths[0].steps.iter().filter_map(|s| at(s.log_gamma)).collect()
@@ -218,8 +219,14 @@ pub fn run(context: &Context<'_>) -> Result<Findings> {
         charts.push(Chart { title, x, y, marks: first.unwrap_or_default() });
     }
     out.figure("paths", 2, charts);
-    let headings =
-        words(&["sets", "fair labelings", "separable", "the widest wins in the end", "another wins before", "angle at the end"]);
+    let headings = words(&[
+        "sets",
+        "fair labelings",
+        "separable",
+        "the widest wins in the end",
+        "another wins before",
+        "angle at the end",
+    ]);
     let title = "Minima over all fair labelings, for every order above 0".to_owned();
     out.tables.push(Table { title, headings, rows, notes: Vec::new() });
     Ok(out)

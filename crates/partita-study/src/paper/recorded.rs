@@ -108,7 +108,10 @@ impl Recorded {
         let found: Self = toml::from_str(text).map_err(|error| bad(error.to_string()))?;
         for run in &found.run {
             let counts = [&run.acc, &run.nmi, &run.ari].map(|values| values.len());
-            if run.seeds.is_empty() || counts[0] != run.seeds.len() || counts[1..].iter().any(|c| *c != 0 && *c != counts[0]) {
+            if run.seeds.is_empty()
+                || counts[0] != run.seeds.len()
+                || counts[1..].iter().any(|c| *c != 0 && *c != counts[0])
+            {
                 let why = format!("{} on {}: as many numbers as seeds are needed", run.method, run.set);
                 return Err(bad(why));
             }
@@ -118,9 +121,11 @@ impl Recorded {
 
     /// Runs in which another method is ahead of ours at the same budget.
     fn ahead(&self) -> Vec<&Run> {
-        let same = |a: &Run, b: &Run| (&a.set, &a.net, a.images, a.epochs) == (&b.set, &b.net, b.images, b.epochs);
+        let same =
+            |a: &Run, b: &Run| (&a.set, &a.net, a.images, a.epochs) == (&b.set, &b.net, b.images, b.epochs);
         let ours = |run: &&Run| run.method == "ours";
-        let lost = |run: &&Run| self.run.iter().filter(ours).any(|o| same(o, run) && mean(&o.acc) < mean(&run.acc));
+        let lost =
+            |run: &&Run| self.run.iter().filter(ours).any(|o| same(o, run) && mean(&o.acc) < mean(&run.acc));
         self.run.iter().filter(|run| run.method != "ours").filter(lost).collect()
     }
 
@@ -169,7 +174,8 @@ fn on_record(recorded: &Recorded) -> Table {
             run.command.clone(),
         ]
     };
-    let headings = words(&["cell", "network", "budget", "ACC", "NMI", "ARI", "minutes of a seed", "note", "command"]);
+    let headings =
+        words(&["cell", "network", "budget", "ACC", "NMI", "ARI", "minutes of a seed", "note", "command"]);
     let title = "On record (not run now), per cent, mean ± sd of the seeds".to_owned();
     let told = |run: &Run| {
         let why = recorded.why(run).unwrap_or("no reason is recorded");
@@ -219,7 +225,9 @@ pub fn run(context: &Context<'_>) -> Result<Findings> {
         out.tables.push(on_record(&recorded));
     }
     out.tables.push(commands(&settings));
-    let has = |set: &Set, method: &Method| recorded.run.iter().any(|r| r.set == set.name && r.method == method.name);
+    let has = |set: &Set, method: &Method| {
+        recorded.run.iter().any(|r| r.set == set.name && r.method == method.name)
+    };
     let cells = settings.sets.iter().flat_map(|set| settings.methods.iter().map(move |m| has(set, m)));
     let count = cells.filter(|recorded| *recorded).count();
     out.recorded = Some((count, settings.sets.len() * settings.methods.len()));

@@ -108,7 +108,8 @@ pub fn run(context: &Context<'_>) -> Result<Findings> {
             let losses = [0, 1, 2].map(|y| supervised(alpha, &sigma, y));
             let least = losses.into_iter().fold(f64::INFINITY, f64::min);
             apart = apart.max((least - entropy(alpha, &sigma)).abs());
-            let least = [0, 1, 2].map(|y| jumping(alpha, &sigma, y)).into_iter().fold(f64::INFINITY, f64::min);
+            let least =
+                [0, 1, 2].map(|y| jumping(alpha, &sigma, y)).into_iter().fold(f64::INFINITY, f64::min);
             with_jumps = with_jumps.max((least - entropy(alpha, &sigma)).abs());
             let near = [sigma[0] + 1e-7, sigma[1] - 1e-7, sigma[2]];
             jump = jump.max((losses[label] - supervised(alpha, &near, label)).abs());

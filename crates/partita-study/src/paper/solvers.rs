@@ -113,7 +113,8 @@ impl<'a> Case<'a> {
                 Solver::Newton => self.labels(&*solver.with(steps)),
             };
             let error = self.error(&y);
-            let reached = found.iter_mut().zip(errors).filter(|(found, least)| found.is_none() && error <= **least);
+            let reached =
+                found.iter_mut().zip(errors).filter(|(found, least)| found.is_none() && error <= **least);
             reached.for_each(|(found, _)| *found = Some(steps));
             if found.iter().all(Option::is_some) {
                 break;
@@ -144,7 +145,8 @@ impl<'a> Case<'a> {
         let reached = |at: usize| {
             let (solver, steps) = steps[at];
             let steps = steps?;
-            let excess = Surrogate::OURS.loss(&self.problem, &self.labels(&*solver.with(steps))) - self.best_loss;
+            let excess =
+                Surrogate::OURS.loss(&self.problem, &self.labels(&*solver.with(steps))) - self.best_loss;
             Some(Reached { steps, seconds: least[at], excess })
         };
         ([reached(0), reached(1)], exact)
@@ -182,7 +184,9 @@ fn line(
     let mut row = vec![name.to_owned(), k.to_string(), format!("{error:.0e}")];
     for reached in [&em, &newton] {
         row.extend(match reached {
-            Some(r) => [r.steps.to_string(), format!("{:.1e}", r.seconds), format!("{:.0e}", r.excess.max(0.0))],
+            Some(r) => {
+                [r.steps.to_string(), format!("{:.1e}", r.seconds), format!("{:.0e}", r.excess.max(0.0))]
+            }
             None => [format!("> {}", settings.most), String::new(), String::new()],
         });
     }
@@ -211,8 +215,16 @@ pub fn run(context: &Context<'_>) -> Result<Findings> {
         }
     }
     let headings = words(&[
-        "predictions", "K", "error of a label", "EM: steps", "s", "loss above its minimum", "Newton: steps", "s",
-        "loss above its minimum", "exact dual: s",
+        "predictions",
+        "K",
+        "error of a label",
+        "EM: steps",
+        "s",
+        "loss above its minimum",
+        "Newton: steps",
+        "s",
+        "loss above its minimum",
+        "exact dual: s",
     ]);
     let title = format!("{} rows, λ = {}, one thread", settings.rows, settings.lambda);
     out.tables.push(Table { title, headings, rows, notes: Vec::new() });

@@ -106,7 +106,13 @@ pub fn em_step(sigma: &[f64], y: &[f64], problem: &Problem<'_>) -> Vec<f64> {
 }
 
 /// Train as in Algorithm 1, with EM until it converges, and count its steps in every batch.
-fn train(context: &Context<'_>, s: &Settings, x: &[f32], m: usize, n: usize) -> Result<Vec<Vec<(usize, f64)>>> {
+fn train(
+    context: &Context<'_>,
+    s: &Settings,
+    x: &[f32],
+    m: usize,
+    n: usize,
+) -> Result<Vec<Vec<(usize, f64)>>> {
     let mut counts = Vec::new();
     let (prior, mut model) = (uniform(s.k), Plain::random(s.k, m, 0));
     let solver = Box::new(Em { max_iterations: s.most, tolerance: s.tolerance });
@@ -153,7 +159,13 @@ pub fn run(context: &Context<'_>) -> Result<Findings> {
             format!("{error:.1e}"),
         ]);
     }
-    let headings = words(&["EM stops at", "steps, median", "most", "batches within 15, %", "largest error of a label, mean"]);
+    let headings = words(&[
+        "EM stops at",
+        "steps, median",
+        "most",
+        "batches within 15, %",
+        "largest error of a label, mean",
+    ]);
     let title = format!("{} batches of {} rows of {}", counts.len(), settings.batch, settings.set);
     out.tables.push(Table { title, headings, rows, notes: Vec::new() });
     Ok(out)

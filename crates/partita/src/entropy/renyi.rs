@@ -149,7 +149,9 @@ mod tests {
     #[test]
     fn a_one_hot_row_has_no_entropy_of_any_order() {
         for alpha in [0.0, 0.5, 1.0, 1.0 + 1e-4, 2.0, f64::INFINITY] {
-            for row in [[0.0, f64::NEG_INFINITY, f64::NEG_INFINITY], [f64::NEG_INFINITY, f64::NEG_INFINITY, 0.0]] {
+            for row in
+                [[0.0, f64::NEG_INFINITY, f64::NEG_INFINITY], [f64::NEG_INFINITY, f64::NEG_INFINITY, 0.0]]
+            {
                 assert_eq!(value(alpha, &row).abs(), 0.0, "{alpha}");
             }
         }
