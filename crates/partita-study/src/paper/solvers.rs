@@ -15,7 +15,6 @@ use std::time::Instant;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Settings {
-    rows: usize,
     clusters: Vec<usize>,
     lambda: f64,
     /// How the predictions are drawn.
@@ -33,17 +32,18 @@ struct Settings {
 #[serde(deny_unknown_fields)]
 struct Predictions {
     name: String,
+    rows: usize,
     spread: f64,
     tilt: f64,
 }
 
 impl Predictions {
     /// ln σ of rows whose logits are sums of four uniform numbers.
-    fn draw(&self, n: usize, k: usize) -> Vec<f64> {
+    fn draw(&self, k: usize) -> Vec<f64> {
         let mut rng = stream(0, Stream::Sample, 0);
         let mut normal = |sd: f64| sd * 3f64.sqrt() * (0..4).map(|_| rng.random::<f64>() - 0.5).sum::<f64>();
         let tilt: Vec<f64> = (0..k).map(|_| normal(self.tilt)).collect();
-        let mut out = vec![0.0; n * k];
+        let mut out = vec![0.0; self.rows * k];
         for row in out.chunks_exact_mut(k) {
             let z: Vec<f64> = tilt.iter().map(|t| t + normal(self.spread)).collect();
             log_softmax(&z, row);
@@ -203,7 +203,7 @@ pub fn run(context: &Context<'_>) -> Result<Findings> {
         for &k in &settings.clusters {
             context.progress(done / all)?;
             done += 1.0;
-            let (log_sigma, prior) = (predictions.draw(settings.rows, k), uniform(k));
+            let (log_sigma, prior) = (predictions.draw(k), uniform(k));
             let batch = Batch { log_sigma: &log_sigma, k, weights: None, known: None };
             let case = Case::new(Problem { batch, prior: &prior, lambda: settings.lambda });
             let name = &predictions.name;
@@ -226,7 +226,7 @@ pub fn run(context: &Context<'_>) -> Result<Findings> {
         "loss above its minimum",
         "exact dual: s",
     ]);
-    let title = format!("{} rows, λ = {}, one thread", settings.rows, settings.lambda);
+    let title = format!("λ = {}, one thread, the least time of {}", settings.lambda, settings.repeats);
     out.tables.push(Table { title, headings, rows, notes: Vec::new() });
     Ok(out)
 }
@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn the_fewest_steps_reach_the_error_and_one_less_does_not() {
-        let log_sigma = Predictions { name: String::new(), spread: 1.0, tilt: 1.0 }.draw(60, 3);
+        let log_sigma = Predictions { name: String::new(), rows: 60, spread: 1.0, tilt: 1.0 }.draw(3);
         let prior = uniform(3);
         let batch = Batch { log_sigma: &log_sigma, k: 3, weights: None, known: None };
         let case = Case::new(Problem { batch, prior: &prior, lambda: 10.0 });
