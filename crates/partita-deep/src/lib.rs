@@ -8,6 +8,7 @@
 //! - [`augment`]: changes to images that should not change their cluster.
 //! - [`losses`]: the core's losses on logits, and losses that compare views.
 //! - [`optimise`], [`train`]: Adam, and training with checkpoints.
+//! - [`perceptron`]: a small network on rows of numbers.
 //! - [`device`]: where tensors are computed.
 
 pub mod augment;
@@ -22,6 +23,7 @@ pub mod nets;
 mod normalise;
 pub mod optimise;
 pub mod partial;
+pub mod perceptron;
 pub mod train;
 pub mod weights;
 

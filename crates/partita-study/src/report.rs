@@ -3,12 +3,16 @@
 use crate::chart::{SCRIPT, sheet};
 use crate::paper::{Figure, Findings};
 use crate::spec::{Check, Short, Spec, Verdict};
+use crate::standing::{Standing, tally};
 use crate::table::{STYLE, Table, escape, words};
 
 /// What the report is called, and the paper it is about.
 const TITLE: &str = "The paper, drawn again and checked";
 const PAPER: &str = "The paper is \"Discriminative Entropy Clustering and its Relation to K-means and SVM\" \
                      by Zhongwen (Rex) Zhang and Yuri Boykov.";
+/// How to read the checks.
+const LEGEND: &str = "A check compares a number with a tolerance. \"told\" has none: the number is only shown. \"miss\" gives the \
+                      reason why the claim does not hold here; a miss without one makes the command fail.";
 
 /// One description and what came of it.
 #[derive(Debug, Clone)]
@@ -21,19 +25,6 @@ pub struct Record {
     pub outcome: Result<Findings, String>,
     /// How long it took.
     pub seconds: f64,
-}
-
-/// How the checks of a study ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Tally {
-    /// Checks that hold.
-    pub passed: usize,
-    /// Checks that do not, for a reason that the description gives.
-    pub explained: usize,
-    /// Checks that do not.
-    pub missed: usize,
-    /// Descriptions that were not run.
-    pub not_run: usize,
 }
 
 impl Record {
@@ -61,8 +52,13 @@ impl Record {
             let paper = check.paper.map_or_else(String::new, |p| Short(p).to_string());
             vec![check.says.clone(), paper, value, check.bounds(), word]
         };
-        let headings = words(&["must hold", "paper", "here", "tolerance", ""]);
+        let headings = words(&["check", "paper", "here", "tolerance", "verdict"]);
         Table { headings, rows: self.verdicts().into_iter().map(row).collect(), ..Table::default() }
+    }
+
+    /// The command that runs it.
+    fn command(&self) -> String {
+        format!("partita reproduce {}", self.name)
     }
 }
 
@@ -71,50 +67,43 @@ fn miss(check: &Check) -> String {
     check.reason.as_ref().map_or_else(|| "MISS".to_owned(), |why| format!("miss: {why}"))
 }
 
-/// Count the checks of many records.
-pub fn tally(records: &[Record]) -> Tally {
-    let mut tally =
-        Tally { not_run: records.iter().filter(|r| r.outcome.is_err()).count(), ..Tally::default() };
-    for (check, verdict) in records.iter().flat_map(Record::verdicts) {
-        match verdict {
-            Verdict::Pass(_) => tally.passed += 1,
-            Verdict::Told(_) => {}
-            Verdict::Miss(_) if check.reason.is_some() => tally.explained += 1,
-            _ => tally.missed += 1,
-        }
-    }
-    tally
-}
-
-impl std::fmt::Display for Tally {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { passed, explained, missed, not_run } = *self;
-        write!(
-            f,
-            "{passed} checks pass, {explained} miss for a known reason, {missed} miss, {not_run} not run"
-        )
-    }
+/// One line for each record: where it is in the paper, what it is, whether it holds.
+fn summary(records: &[Record], link: impl Fn(&Record) -> String) -> Table {
+    let row = |record: &Record| {
+        let standing = Standing::of(record);
+        vec![record.spec.paper.clone(), link(record), standing.to_string(), standing.checks()]
+    };
+    let headings = words(&["in the paper", "what", "verdict", "checks that hold"]);
+    Table { headings, rows: records.iter().map(row).collect(), ..Table::default() }
 }
 
 /// All records as Markdown; pictures are linked from beside it.
 pub fn markdown(records: &[Record]) -> String {
-    let mut out = format!("# {TITLE}\n\n{PAPER}\n\n{}\n", tally(records));
+    let link = |record: &Record| format!("[{}](#{})", record.spec.title, record.name);
+    let mut out = format!("# {TITLE}\n\n{PAPER}\n\n{}. {LEGEND}\n", tally(records));
+    out += &bare(&summary(records, link));
     for record in records {
-        let Spec { title, paper, claim, .. } = &record.spec;
-        out += &format!("\n## {title} ({paper})\n\n{claim}\n");
-        match &record.outcome {
-            Err(why) => out += &format!("\nNot run: {why}.\n"),
-            Ok(outcome) => {
-                let tables =
-                    std::iter::once(&record.checks()).chain(&outcome.tables).map(bare).collect::<Vec<_>>();
-                out += &tables.join("");
-                for (file, _) in record.pictures() {
-                    out += &format!("\n![{title}]({file})\n");
-                }
+        let Spec { title, paper, claim, differences, .. } = &record.spec;
+        out += &format!("\n<a id=\"{}\"></a>\n\n## {title} ({paper})\n\n{claim}\n", record.name);
+        if !differences.is_empty() {
+            out += &format!("\nDifferences: {differences}\n");
+        }
+        out += &format!("\n**{}** (`{}`)\n", capital(&Standing::of(record).to_string()), record.command());
+        if let Ok(outcome) = &record.outcome {
+            let checks = Some(record.checks()).filter(|checks| !checks.rows.is_empty());
+            out += &checks.iter().chain(&outcome.tables).map(bare).collect::<String>();
+            for (file, _) in record.pictures() {
+                out += &format!("\n![{title}]({file})\n");
             }
         }
     }
     out
+}
+
+/// A sentence's beginning.
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// A table with its title as a plain line.
@@ -126,40 +115,87 @@ fn bare(table: &Table) -> String {
 
 /// All records as one page that needs nothing else.
 pub fn html(records: &[Record]) -> String {
-    let mut body = format!("<h1>{TITLE}</h1>\n<p>{}</p>\n<p>{}</p>\n", escape(PAPER), tally(records));
-    let links = records.iter().map(|r| format!("<a href=\"#{}\">{}</a>", r.name, escape(&r.spec.title)));
-    body += &format!("<nav>{}</nav>\n", links.collect::<Vec<_>>().join(" · "));
+    let mut body = format!(
+        "<h1>{TITLE}</h1>\n<p>{}</p>\n<p>{}.</p>\n<p class=\"aside\">{}</p>\n",
+        escape(PAPER),
+        tally(records),
+        escape(LEGEND)
+    );
+    body += &overview(records);
     for record in records {
         body += &section(record);
     }
     format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Partita: the paper reproduced</title>\n\
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
+         <title>Partita: the paper reproduced</title>\n\
          <style>{STYLE}{MORE_STYLE}</style>\n</head><body>\n{body}<script>\n{SCRIPT}</script>\n</body></html>\n"
     )
 }
 
-const MORE_STYLE: &str = "h2{font-size:1.15rem;margin-top:2.5rem}td,th{white-space:normal}td:last-child{text-align:left}\
+/// The summary with links and colours.
+fn overview(records: &[Record]) -> String {
+    let line = |record: &Record| {
+        let standing = Standing::of(record);
+        format!(
+            "<tr><td>{}</td><td><a href=\"#{}\">{}</a></td><td><span class=\"verdict {}\">{}</span>{}</td><td>{}</td></tr>\n",
+            escape(&record.spec.paper),
+            record.name,
+            escape(&record.spec.title),
+            standing.class(),
+            standing.word(),
+            escape(&standing.rest()),
+            standing.checks()
+        )
+    };
+    let lines: String = records.iter().map(line).collect();
+    format!(
+        "<table class=\"overview\">\n<thead><tr><th>in the paper</th><th>what</th><th>verdict</th><th>checks that hold</th></tr></thead>\n\
+         <tbody>\n{lines}</tbody>\n</table>\n"
+    )
+}
+
+const MORE_STYLE: &str = "h2{font-size:1.15rem;margin:0 0 .3rem}section{margin-top:2.2rem;padding-top:1.2rem;border-top:2px solid #e3e6ea}\
+td,th{white-space:normal;vertical-align:top}td:not(:first-child),th:not(:first-child){min-width:4.5em}\
+.checks td:last-child,.checks th:last-child,.overview td,.overview th{text-align:left}.checks td:first-child{width:38%}\
+.checks td:last-child{max-width:24rem}.overview td:first-child{min-width:8em}.scroll{overflow-x:auto}\
 .charts{display:grid;gap:.5rem;margin:1rem 0}.chart{width:100%;cursor:crosshair;touch-action:none;user-select:none}\
-.charts output{display:block;min-height:1.3em;font-size:.8rem;color:#717581;text-align:right}nav{line-height:1.9}.paper{color:#717581;font-weight:400}";
+.charts output{display:block;min-height:1.3em;font-size:.8rem;color:#717581;text-align:right}.paper,.aside{color:#717581;font-weight:400}\
+.aside{font-size:.9rem}code{font-size:.85em;background:#f3f4f6;padding:.1em .3em;border-radius:3px}\
+.verdict{display:inline-block;border-radius:3px;padding:0 .45em;font-weight:600;font-size:.85em;margin-right:.4em}\
+.good{background:#dff3e4;color:#14692f}.partly{background:#fdf1d3;color:#7a5200}.bad{background:#fbe0dd;color:#9b1c10}.none{background:#e8eaee;color:#4a4f5a}";
 
 fn section(record: &Record) -> String {
-    let Spec { title, paper, claim, .. } = &record.spec;
+    let Spec { title, paper, claim, differences, .. } = &record.spec;
+    let standing = Standing::of(record);
     let mut out = format!(
-        "<section id=\"{}\"><h2>{} <span class=\"paper\">{}, {:.1} s</span></h2>\n<p>{}</p>\n",
+        "<section id=\"{}\"><h2>{} <span class=\"paper\">{}</span></h2>\n<p>{}</p>\n",
         record.name,
         escape(title),
         escape(paper),
-        record.seconds,
         escape(claim)
     );
-    match &record.outcome {
-        Err(why) => out += &format!("<p><b>Not run:</b> {}.</p>\n", escape(why)),
-        Ok(outcome) => {
-            outcome.figures.iter().for_each(|figure| out += &charts(figure));
-            out += &record.checks().html_part();
-            for table in &outcome.tables {
-                out += &format!("<p>{}</p>\n{}", escape(&table.title), table.html_part());
-            }
+    if !differences.is_empty() {
+        out += &format!("<p><b>Differences:</b> {}</p>\n", escape(differences));
+    }
+    out += &format!(
+        "<p><span class=\"verdict {}\">{}</span>{} <span class=\"aside\"><code>{}</code> {:.1} s</span></p>\n",
+        standing.class(),
+        standing.word(),
+        escape(&standing.rest()),
+        record.command(),
+        record.seconds
+    );
+    if let Ok(outcome) = &record.outcome {
+        outcome.figures.iter().for_each(|figure| out += &charts(figure));
+        if !record.spec.checks.is_empty() {
+            out += &format!("<div class=\"checks\">{}</div>\n", record.checks().html_part());
+        }
+        for table in &outcome.tables {
+            out += &format!(
+                "<p>{}</p>\n<div class=\"scroll\">{}</div>\n",
+                escape(&table.title),
+                table.html_part()
+            );
         }
     }
     out + "</section>\n"
@@ -179,10 +215,11 @@ fn charts(figure: &Figure) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::standing::Tally;
     use std::collections::BTreeMap;
 
     fn record(outcome: Result<Findings, String>) -> Record {
-        let text = "experiment = 'x'\ntitle = 'A & B'\npaper = 'Figure 0'\nclaim = 'c'\n\
+        let text = "experiment = 'x'\ntitle = 'A & B'\npaper = 'Figure 0'\nclaim = 'c'\ndifferences = 'other data'\n\
                     [[checks]]\nsays = 'one'\nnumber = 'a'\nat_least = 1.0\n\
                     [[checks]]\nsays = 'two'\nnumber = 'b'\nat_most = 1.0\nreason = 'because'\n\
                     [[checks]]\nsays = 'three'\nnumber = 'c'\n";
@@ -195,13 +232,27 @@ mod tests {
         let numbers = BTreeMap::from([("a".to_owned(), 2.0), ("b".to_owned(), 3.0)]);
         let outcome = Findings { numbers, ..Findings::default() };
         let records = [record(Ok(outcome)), record(Err("no data".to_owned()))];
-        assert_eq!(tally(&records), Tally { passed: 1, explained: 1, missed: 1, not_run: 1 });
+        assert_eq!(tally(&records), Tally { passed: 1, explained: 1, missed: 1, not_run: 1, recorded: 0 });
         let text = markdown(&records);
-        for word in ["| one ", "pass", "miss: because", "no number \"c\"", "Not run: no data."] {
+        for word in [
+            "| one ",
+            "pass",
+            "miss: because",
+            "no number \"c\"",
+            "not run: no data",
+            "Differences: other data",
+        ] {
             assert!(text.contains(word), "{word}: {text}");
         }
         let page = html(&records);
-        for word in ["A &amp; B", "miss: because", "<b>Not run:</b> no data", "svg.chart"] {
+        for word in [
+            "A &amp; B",
+            "miss: because",
+            "not run</span>: no data",
+            "svg.chart",
+            "partita reproduce x",
+            "other data",
+        ] {
             assert!(page.contains(word), "{word}");
         }
     }

@@ -18,6 +18,9 @@ pub struct Spec {
     pub paper: String,
     /// What the paper says it shows.
     pub claim: String,
+    /// What was run instead of the paper's own set-up: other data, another model, other options. Empty if nothing differs.
+    #[serde(default)]
+    pub differences: String,
     /// Options of the experiment.
     #[serde(default)]
     pub settings: toml::Table,

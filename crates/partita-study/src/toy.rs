@@ -60,8 +60,23 @@ impl Toy {
         Self { x, single, truth: truth.into_iter().map(|t| t as u32).collect(), k: gaps.len() + 1 }
     }
 
+    /// Rows of the plane with their clusters.
+    pub fn of(x: Vec<f64>, truth: Vec<u32>, k: usize) -> Self {
+        let single = x.iter().map(|v| *v as f32).collect();
+        Self { x, single, truth, k }
+    }
+
+    /// The same bars drawn with another seed.
+    pub fn redraw(settings: &ToySettings, seed: u64) -> Self {
+        Self::draw(&ToySettings { seed, ..settings.clone() })
+    }
+
     pub fn points(&self) -> Result<Points<'_>> {
         Ok(Points::new(&self.x, 2)?)
+    }
+
+    pub fn rows(&self) -> &[f32] {
+        &self.single
     }
 
     pub fn n(&self) -> usize {
@@ -134,7 +149,7 @@ impl Toy {
     }
 
     /// A start: by turns random weights, and equal slices across a random direction.
-    fn random_classifier(&self, number: u64) -> Result<Classifier> {
+    pub fn random_classifier(&self, number: u64) -> Result<Classifier> {
         let mut rng = stream(number, Stream::Init, 1);
         let size = 10f64.powf(rng.random_range(-1.0..1.0));
         if number % 2 == 1 {
@@ -192,12 +207,25 @@ impl Toy {
 
     /// A picture of the rows in the colours of their labels, and of what is predicted elsewhere.
     pub fn chart(&self, title: &str, labels: &[u32], predict: impl Fn(f64, f64) -> (usize, f64)) -> Chart {
+        let cells = self.places().into_iter().map(|(x, y)| predict(x, y)).collect();
+        self.chart_of(title, labels, cells)
+    }
+
+    /// The places of a picture at which predictions are shown, line after line from the bottom.
+    pub fn places(&self) -> Vec<(f64, f64)> {
         let (width, height) = self.window();
-        let (columns, lines) = (180, 150);
+        let (columns, lines) = PLACES;
         let at = |i: usize, count: usize, reach: f64| reach * (2.0 * (i as f64 + 0.5) / count as f64 - 1.0);
-        let place = |i: usize| (at(i % columns, columns, width), at(i / columns, lines, height));
-        let cells = (0..columns * lines).map(place).map(|(x, y)| Some(predict(x, y))).collect();
-        let regions = Mark::Regions { x: (-width, width), y: (-height, height), columns, cells };
+        (0..columns * lines)
+            .map(|i| (at(i % columns, columns, width), at(i / columns, lines, height)))
+            .collect()
+    }
+
+    /// The same picture, with the predictions at all its places.
+    pub fn chart_of(&self, title: &str, labels: &[u32], cells: Vec<(usize, f64)>) -> Chart {
+        let (width, height) = self.window();
+        let cells = cells.into_iter().map(Some).collect();
+        let regions = Mark::Regions { x: (-width, width), y: (-height, height), columns: PLACES.0, cells };
         let axis = |reach: f64| Axis::between("", -reach, reach);
         let marks = std::iter::once(regions).chain(self.dots(labels)).collect();
         Chart { title: title.to_owned(), x: axis(width), y: axis(height), marks }
@@ -220,6 +248,8 @@ impl Toy {
     }
 }
 
+/// Places of a picture across and up.
+const PLACES: (usize, usize) = (180, 150);
 /// Width of a chart over its height.
 const ASPECT: f64 = 1.96;
 

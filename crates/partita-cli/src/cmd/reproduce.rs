@@ -62,7 +62,7 @@ fn one(name: String, spec: Spec, library: &Library, terminal: &Terminal) -> Resu
     let begun = Instant::now();
     let outcome = match paper::run(&Context { spec: &spec, library, observer: terminal }) {
         Ok(outcome) => Ok(outcome),
-        Err(missing @ StudyError::Missing { .. }) => Err(missing.to_string()),
+        Err(missing @ (StudyError::Missing { .. } | StudyError::WithoutNetworks)) => Err(missing.to_string()),
         // Known by its own type, so that an interruption has its exit code.
         Err(StudyError::Core(error)) => return Err(error.into()),
         Err(error) => return Err(error.into()),
@@ -81,7 +81,7 @@ fn write(out: &Path, records: &[Record]) -> Result<()> {
     appear_together(files)?;
     outputs::say(&text)?;
     outputs::say(&format!("\nThe report is {}\n", out.join("index.html").display()))?;
-    let tally = report::tally(records);
+    let tally = partita_study::standing::tally(records);
     if tally.missed > 0 {
         bail!(Missed(tally.missed));
     }

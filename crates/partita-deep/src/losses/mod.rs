@@ -5,11 +5,13 @@
 //! views of the same images are written with tensors here.
 
 mod contrast;
+mod fixed;
 mod iic;
 mod pairs;
 mod vat;
 
 pub use contrast::{contrast, neighbours};
+pub use fixed::{Direction, fixed};
 pub use iic::iic;
 pub use pairs::{kl, symmetric_kl};
 pub use vat::Vat;

@@ -146,3 +146,34 @@ fn a_disturbance_has_its_length_and_raises_the_divergence() {
     assert!(at(r.clone()) > 1.2 * at(other.clone()), "{} {}", at(r), at(other));
     assert_eq!(values(r), values(vat.disturbance(&x, &z, (0, 0), logits)), "the same seed, the same bits");
 }
+
+#[test]
+fn cross_entropies_with_fixed_labels_have_the_right_values_and_gradients() {
+    let log_y: Vec<f64> =
+        sigma(&numbers(4).iter().map(|v| f64::from(*v)).collect::<Vec<_>>()).iter().map(|y| y.ln()).collect();
+    for direction in Direction::BOTH {
+        let oracle = |z: &[f64]| {
+            let sigma = sigma(z);
+            let term = |(s, l): (&f64, &f64)| match direction {
+                Direction::Forward => -l.exp() * s.ln(),
+                Direction::Reverse => -s * l,
+            };
+            sigma.iter().zip(&log_y).map(term).sum::<f64>() / N as f64
+        };
+        let values_of = numbers(2);
+        let z = leaf(&values_of);
+        let term = fixed(z.clone(), &log_y, direction);
+        let wide: Vec<f64> = values_of.iter().map(|v| f64::from(*v)).collect();
+        assert!((term.value - oracle(&wide)).abs() < 1e-12, "{direction:?}");
+        let found = values(z.grad(&term.tensor.backward()).unwrap());
+        for i in 0..N * K {
+            let at = |step: f64| {
+                let mut z = wide.clone();
+                z[i] += step;
+                oracle(&z)
+            };
+            let expected = (at(1e-5) - at(-1e-5)) / 2e-5;
+            assert!((f64::from(found[i]) - expected).abs() < 1e-6, "{direction:?} {i}");
+        }
+    }
+}

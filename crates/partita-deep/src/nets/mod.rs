@@ -195,6 +195,13 @@ impl Classifier {
         Ok(Self { backbone, heads: heads.iter().map(|&k| layers::linear(m, k, device)).collect() })
     }
 
+    /// A perceptron with hidden layers of the given widths on rows of `m` numbers, and one head.
+    pub(crate) fn perceptron(m: usize, widths: &[usize], k: usize, device: &Device) -> Self {
+        let last = widths.last().copied().unwrap_or(m);
+        let backbone = Backbone::Mlp(Mlp::new(m, widths, device));
+        Self { backbone, heads: vec![layers::linear(last, k, device)] }
+    }
+
     /// Logits of the first head.
     ///
     /// # Shapes

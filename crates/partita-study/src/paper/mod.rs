@@ -5,23 +5,36 @@
 //! |---|---|
 //! | `minima` | entropy clustering against K-means: the teaser, local and global minima, four γ |
 //! | `multiclass` | the same with more clusters, and their margins |
+//! | `generative` | mixtures of Gaussians on the toys; K-means on isotropic Gaussians |
+//! | `formulations` | self-labelling losses: the same clusters, the same margins |
 //! | `curves` | Rényi entropies, supervised losses, forward and reverse divergences |
 //! | `simplex` | supervised losses of three classes |
 //! | `margins` | signed and unsigned margins |
-//! | `paths` | towards the widest margin as γ → 0 |
+//! | `paths` | towards the widest of all fair labelings as γ → 0 |
+//! | `hinge` | max-margin clustering by the hinge loss |
+//! | `identities` | how fast entropies fall; what batches and EM do to the loss |
 //! | `noise` | reverse and forward cross-entropy with wrong labels |
+//! | `networks` | the same with a network; networks without regularisation |
 //! | `updates` | pseudo-labels once a batch and once an epoch |
-//! | `solvers` | EM and Newton |
+//! | `solvers`, `steps` | EM and Newton to the same error; steps of EM in a training |
 //! | `tables` | the order α, and all methods on fixed features |
+//! | `recorded` | tables of networks, from results on record |
 
 mod curves;
+mod formulations;
+mod generative;
+mod hinge;
+mod identities;
 mod margins;
 mod minima;
 mod multiclass;
+mod networks;
 mod noise;
 mod paths;
+mod recorded;
 mod simplex;
 mod solvers;
+mod steps;
 mod tables;
 mod updates;
 
@@ -42,6 +55,8 @@ pub struct Findings {
     pub tables: Vec<Table>,
     /// Numbers by name.
     pub numbers: BTreeMap<String, f64>,
+    /// For what was not run now: how many cells have a result on record, and how many there are.
+    pub recorded: Option<(usize, usize)>,
 }
 
 impl Findings {
@@ -87,22 +102,33 @@ impl Context<'_> {
 
 type Experiment = fn(&Context<'_>) -> Result<Findings>;
 
-const EXPERIMENTS: [(&str, Experiment); 15] = [
+const EXPERIMENTS: &[(&str, Experiment)] = &[
     ("teaser", minima::teaser),
+    ("regular", networks::regular),
     ("minima", minima::minima),
     ("gammas", minima::gammas),
+    ("mixtures", generative::mixtures),
+    ("isotropic", generative::isotropic),
+    ("formulations", formulations::toys),
     ("renyi", curves::renyi),
     ("supervised", curves::supervised),
     ("simplex", simplex::run),
     ("margins", margins::run),
     ("multiclass", multiclass::run),
-    ("divergences", curves::divergences),
     ("paths", paths::run),
+    ("conjecture", formulations::widest),
+    ("hinge", hinge::run),
+    ("decay", identities::decay),
+    ("divergences", curves::divergences),
     ("noise", noise::run),
+    ("noise-net", networks::noise),
     ("updates", updates::run),
+    ("bound", identities::bound),
     ("solvers", solvers::run),
+    ("steps", steps::run),
     ("orders", tables::orders),
     ("features", tables::features),
+    ("recorded", recorded::run),
 ];
 
 /// Run the experiment of a description.
@@ -112,26 +138,78 @@ pub fn run(context: &Context<'_>) -> Result<Findings> {
         Some((_, experiment)) => experiment(context),
         None => Err(StudyError::Spec {
             name: context.spec.title.clone(),
-            why: format!("no experiment {name}; there are {}", EXPERIMENTS.map(|e| e.0).join(", ")),
+            why: format!(
+                "no experiment {name}; there are {}",
+                EXPERIMENTS.iter().map(|e| e.0).collect::<Vec<_>>().join(", ")
+            ),
         }),
     }
 }
 
-/// Descriptions that come with the project, by name.
-pub const CATALOGUE: [(&str, &str); 15] = [
+/// Descriptions that come with the project, by name: the figures, the claims of the text, the tables.
+pub const CATALOGUE: &[(&str, &str)] = &[
     ("teaser", include_str!("../../reproduce/teaser.toml")),
+    ("regular", include_str!("../../reproduce/regular.toml")),
     ("minima", include_str!("../../reproduce/minima.toml")),
     ("gammas", include_str!("../../reproduce/gammas.toml")),
     ("renyi", include_str!("../../reproduce/renyi.toml")),
-    ("supervised", include_str!("../../reproduce/supervised.toml")),
-    ("simplex", include_str!("../../reproduce/simplex.toml")),
     ("margins", include_str!("../../reproduce/margins.toml")),
+    ("supervised", include_str!("../../reproduce/supervised.toml")),
     ("multiclass", include_str!("../../reproduce/multiclass.toml")),
+    ("simplex", include_str!("../../reproduce/simplex.toml")),
     ("divergences", include_str!("../../reproduce/divergences.toml")),
-    ("paths", include_str!("../../reproduce/paths.toml")),
     ("noise", include_str!("../../reproduce/noise.toml")),
+    ("noise-net", include_str!("../../reproduce/noise-net.toml")),
     ("updates", include_str!("../../reproduce/updates.toml")),
+    ("mixtures", include_str!("../../reproduce/mixtures.toml")),
+    ("isotropic", include_str!("../../reproduce/isotropic.toml")),
+    ("formulations", include_str!("../../reproduce/formulations.toml")),
+    ("paths", include_str!("../../reproduce/paths.toml")),
+    ("conjecture", include_str!("../../reproduce/conjecture.toml")),
+    ("hinge", include_str!("../../reproduce/hinge.toml")),
+    ("decay", include_str!("../../reproduce/decay.toml")),
+    ("bound", include_str!("../../reproduce/bound.toml")),
+    ("steps", include_str!("../../reproduce/steps.toml")),
     ("solvers", include_str!("../../reproduce/solvers.toml")),
     ("orders", include_str!("../../reproduce/orders.toml")),
     ("features", include_str!("../../reproduce/features.toml")),
+    ("table4", include_str!("../../reproduce/table4.toml")),
+    ("table5", include_str!("../../reproduce/table5.toml")),
+    ("table6", include_str!("../../reproduce/table6.toml")),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// What a place in the paper names: "Theorems 1, 2 and 3" are three.
+    fn places(paper: &str) -> Vec<String> {
+        let mut kind = String::new();
+        let mut found = Vec::new();
+        for word in paper.split([' ', ',']).filter(|word| !word.is_empty()) {
+            match word.parse::<u32>() {
+                Ok(number) if !kind.is_empty() => found.push(format!("{kind} {number}")),
+                _ if word == "and" => {}
+                _ => kind = word.trim_end_matches('s').replace("Propertie", "Property"),
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn every_figure_table_and_theorem_of_the_paper_has_an_entry() {
+        let specs: Vec<Spec> =
+            CATALOGUE.iter().map(|(name, text)| Spec::parse(name, text).expect("well-formed")).collect();
+        let covered: BTreeSet<String> = specs.iter().flat_map(|spec| places(&spec.paper)).collect();
+        let kinds = [("Figure", 12), ("Table", 6), ("Theorem", 4), ("Property", 2)];
+        for (kind, count) in kinds {
+            for number in 1..=count {
+                assert!(covered.contains(&format!("{kind} {number}")), "{kind} {number} has no entry");
+            }
+        }
+        for spec in &specs {
+            assert!(EXPERIMENTS.iter().any(|(name, _)| *name == spec.experiment), "{}", spec.experiment);
+        }
+    }
+}

@@ -46,6 +46,24 @@ fn nearest_tie(sigma: &[f64; 3], label: usize) -> [f64; 3] {
     out
 }
 
+/// R_α(σ | y) with jumps: the entropy where σ agrees with y, and ln K elsewhere.
+fn jumping(alpha: f64, sigma: &[f64; 3], label: usize) -> f64 {
+    if largest(sigma) == label { entropy(alpha, sigma) } else { 3f64.ln() }
+}
+
+/// How far the loss with jumps leaps across the border between the label and its rival, where the third class has the probability `rest`.
+fn leap(alpha: f64, label: usize, rest: f64) -> f64 {
+    let (rival, third) = ((label + 1) % 3, (label + 2) % 3);
+    let at = |lead: f64| {
+        let mut sigma = [rest; 3];
+        sigma[label] = (1.0 - rest) / 2.0 + lead;
+        sigma[rival] = (1.0 - rest) / 2.0 - lead;
+        sigma[third] = rest;
+        jumping(alpha, &sigma, label)
+    };
+    at(-1e-9) - at(1e-9)
+}
+
 /// R_α(σ | y), continuous: the entropy where σ agrees with y, that of the nearest tie elsewhere.
 fn supervised(alpha: f64, sigma: &[f64; 3], label: usize) -> f64 {
     match largest(sigma) == label {
@@ -80,19 +98,28 @@ pub fn run(context: &Context<'_>) -> Result<Findings> {
     let predicted = picture("Predictions by their most probable class", |sigma| (largest(sigma), 1.0));
     let title = format!("R(σ | y = {}): pale is low", label + 1);
     let loss = picture(&title, |sigma| (label, supervised(alpha, sigma, label) / most));
-    out.figure("simplex", 2, vec![predicted, loss]);
-    let (mut apart, mut jump) = (0.0f64, 0.0f64);
+    let title = format!("With jumps: ln 3 where y = {} is not the class", label + 1);
+    let leaping = picture(&title, |sigma| (label, jumping(alpha, sigma, label) / most));
+    out.figure("simplex", 3, vec![predicted, leaping, loss]);
+    let (mut apart, mut jump, mut with_jumps) = (0.0f64, 0.0f64, 0.0f64);
     for i in 1..200 {
         for j in 1..200 - i {
             let sigma = [f64::from(i) / 200.0, f64::from(j) / 200.0, f64::from(200 - i - j) / 200.0];
             let losses = [0, 1, 2].map(|y| supervised(alpha, &sigma, y));
             let least = losses.into_iter().fold(f64::INFINITY, f64::min);
             apart = apart.max((least - entropy(alpha, &sigma)).abs());
+            let least =
+                [0, 1, 2].map(|y| jumping(alpha, &sigma, y)).into_iter().fold(f64::INFINITY, f64::min);
+            with_jumps = with_jumps.max((least - entropy(alpha, &sigma)).abs());
             let near = [sigma[0] + 1e-7, sigma[1] - 1e-7, sigma[2]];
             jump = jump.max((losses[label] - supervised(alpha, &near, label)).abs());
         }
     }
     out.number("entropy is the least supervised loss", apart);
     out.number("largest jump", jump);
+    out.number("with jumps, too", with_jumps);
+    let leaps = (1..33).map(|i| leap(alpha, label, f64::from(i) / 100.0));
+    out.number("least leap away from the centre", leaps.fold(f64::INFINITY, f64::min));
+    out.number("leap at the centre", leap(alpha, label, 1.0 / 3.0 - 1e-6).abs());
     Ok(out)
 }

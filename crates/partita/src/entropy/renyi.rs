@@ -1,8 +1,8 @@
 //! Rényi's entropy R_α(σ) = ln Σ σ^α / (1 − α) for every order α ≥ 0.
 //!
 //! The formula is 0/0 at α = 1 and ∞/∞ at α = ∞, so three orders and one neighbourhood have their own:
-//! R_0 = ln K (logits are finite, so no σ is exactly zero), R_1 = H, R_∞ = −ln max σ, and near 1, with ε = α − 1,
-//! R_α = −ln(1 + ε m)/ε where m = Σ σ (σ^ε − 1)/ε tends to −H.
+//! R_0 = ln of the number of classes with σ > 0 (K where logits are finite), R_1 = H, R_∞ = −ln max σ, and near 1,
+//! with ε = α − 1, R_α = −ln(1 + ε m)/ε where m = Σ σ (σ^ε − 1)/ε tends to −H.
 
 use super::shannon;
 use crate::simplex::NEAR_SHANNON;
@@ -21,7 +21,7 @@ pub fn value(alpha: f64, log_sigma: &[f64]) -> f64 {
     assert!(alpha >= 0.0, "the order of Rényi's entropy must be at least 0, not {alpha}");
     let epsilon = alpha - 1.0;
     if alpha == 0.0 {
-        (log_sigma.len() as f64).ln()
+        (log_sigma.iter().filter(|l| **l > f64::NEG_INFINITY).count() as f64).ln()
     } else if epsilon == 0.0 {
         shannon::value(log_sigma)
     } else if alpha.is_infinite() {
@@ -144,6 +144,19 @@ mod tests {
             prop_assert!((value(1e-12, &l) - value(0.0, &l)).abs() < 1e-9);
             prop_assert!((value(1e7, &l) - value(f64::INFINITY, &l)).abs() < 1e-5);
         }
+    }
+
+    #[test]
+    fn a_one_hot_row_has_no_entropy_of_any_order() {
+        for alpha in [0.0, 0.5, 1.0, 1.0 + 1e-4, 2.0, f64::INFINITY] {
+            for row in
+                [[0.0, f64::NEG_INFINITY, f64::NEG_INFINITY], [f64::NEG_INFINITY, f64::NEG_INFINITY, 0.0]]
+            {
+                assert_eq!(value(alpha, &row).abs(), 0.0, "{alpha}");
+            }
+        }
+        let pair = [0.5f64.ln(), f64::NEG_INFINITY, 0.5f64.ln()];
+        assert_eq!(value(0.0, &pair), 2f64.ln(), "order 0 counts the classes that are possible");
     }
 
     #[test]
