@@ -40,8 +40,8 @@ class NetworkClustering(Clusterer):
     n_clusters : int, default=8
         Number of clusters.
     net : str, default="mlp"
-        ``"linear"``, ``"mlp"``, ``"vgg4"``, ``"resnet18"``, ``"resnet18-cifar"``, ``"resnet50"``, ``"mobilenetv2"`` or
-        ``"efficientnet-lite0"``.
+        ``"linear"``, ``"mlp"``, ``"vgg4"``, ``"resnet18"``, ``"resnet18-cifar"``, ``"resnet50"``,
+        ``"resnet50-keras"``, ``"mobilenetv2"`` or ``"efficientnet-lite0"``.
     size : int, optional
         Pixels of a side that images from files are given; by default they stay as they are.
     loss, lam, label_solver, em_iterations, refresh

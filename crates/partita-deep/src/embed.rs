@@ -24,6 +24,10 @@ impl Normalise {
     /// As EfficientNet-Lite expects it: (x − 127)/128.
     pub const LITE: Self = Self { mean: [127.0 / 255.0; 3], deviation: [128.0 / 255.0; 3] };
 
+    /// As Keras' and Caffe's networks expect it: x minus the mean of its channel, not scaled.
+    pub const CAFFE: Self =
+        Self { mean: [123.68 / 255.0, 116.779 / 255.0, 103.939 / 255.0], deviation: [1.0 / 255.0; 3] };
+
     /// Values from 0 to 1.
     pub const PLAIN: Self = Self { mean: [0.0; 3], deviation: [1.0; 3] };
 
@@ -33,6 +37,7 @@ impl Normalise {
         match net {
             Net::Linear | Net::Mlp | Net::Vgg4 | Net::Resnet18Cifar => Self::PLAIN,
             Net::Resnet18 | Net::Resnet50 | Net::Mobilenetv2 => Self::IMAGENET,
+            Net::Resnet50Keras => Self::CAFFE,
             Net::EfficientnetLite0 => Self::LITE,
         }
     }

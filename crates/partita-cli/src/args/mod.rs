@@ -262,7 +262,7 @@ pub struct EmbedArgs {
     /// Folders of pictures, or files of MNIST (idx), CIFAR-10, CIFAR-100 or STL-10 (.bin)
     #[arg(required = true, value_name = "IMAGES", value_hint = ValueHint::AnyPath)]
     pub images: Vec<PathBuf>,
-    /// Network: mobilenetv2, efficientnet-lite0, resnet18, resnet18-cifar or resnet50
+    /// Network: mobilenetv2, efficientnet-lite0, resnet18, resnet18-cifar, resnet50 or resnet50-keras
     #[arg(long, value_name = "NET", default_value = "mobilenetv2")]
     pub backbone: partita_deep::nets::Net,
     /// Its weights: a PyTorch state dict (.pt, .pth) or .safetensors, with torchvision's names or those of EfficientNet-Lite's PyTorch port

@@ -16,7 +16,7 @@ use std::path::PathBuf;
     group(ArgGroup::new("heads").args(["iic", "spec"]).multiple(true))
 )]
 pub struct NetworkArgs {
-    /// Train a network on images (folders, idx, CIFAR or STL-10 files): linear, mlp, vgg4, resnet18, resnet18-cifar, resnet50, mobilenetv2 or efficientnet-lite0
+    /// Train a network on images (folders, idx, CIFAR or STL-10 files): linear, mlp, vgg4, resnet18, resnet18-cifar, resnet50, resnet50-keras, mobilenetv2 or efficientnet-lite0
     #[arg(long, value_name = "NET")]
     pub net: Option<Net>,
     /// Side of an image in pixels [default: unchanged, if all images have the same size]

@@ -33,8 +33,10 @@ pub enum Net {
     Resnet18,
     /// ResNet-18 for images of about 32 pixels.
     Resnet18Cifar,
-    /// ResNet-50.
+    /// ResNet-50 as in torchvision.
     Resnet50,
+    /// ResNet-50 as in Keras and Caffe: strides, ε, order of channels and scale of pixels differ.
+    Resnet50Keras,
     /// MobileNetV2.
     Mobilenetv2,
     /// EfficientNet-Lite0.
@@ -42,13 +44,14 @@ pub enum Net {
 }
 
 /// Names of the networks, as typed.
-const NAMES: [(&str, Net); 8] = [
+const NAMES: [(&str, Net); 9] = [
     ("linear", Net::Linear),
     ("mlp", Net::Mlp),
     ("vgg4", Net::Vgg4),
     ("resnet18", Net::Resnet18),
     ("resnet18-cifar", Net::Resnet18Cifar),
     ("resnet50", Net::Resnet50),
+    ("resnet50-keras", Net::Resnet50Keras),
     ("mobilenetv2", Net::Mobilenetv2),
     ("efficientnet-lite0", Net::EfficientnetLite0),
 ];
@@ -88,13 +91,17 @@ impl Net {
             Self::Resnet18 => Backbone::ResNet(ResNet::resnet18(Stem::Imagenet, channels, device)),
             Self::Resnet18Cifar => Backbone::ResNet(ResNet::resnet18(Stem::Cifar, channels, device)),
             Self::Resnet50 => Backbone::ResNet(ResNet::resnet50(device)),
+            Self::Resnet50Keras => Backbone::ResNet(ResNet::resnet50_keras(device)),
             Self::Mobilenetv2 => Backbone::Inverted(InvertedNet::mobilenet_v2(device)),
             Self::EfficientnetLite0 => Backbone::Inverted(InvertedNet::efficientnet_lite0(device)),
         })
     }
 
     fn check(self, shape: ImageShape) -> Result<()> {
-        let coloured = matches!(self, Self::Resnet50 | Self::Mobilenetv2 | Self::EfficientnetLite0);
+        let coloured = matches!(
+            self,
+            Self::Resnet50 | Self::Resnet50Keras | Self::Mobilenetv2 | Self::EfficientnetLite0
+        );
         let least = match self {
             Self::Linear | Self::Mlp => 1,
             Self::Vgg4 => 8,
@@ -115,7 +122,7 @@ impl Net {
             Self::Mlp => 1200,
             Self::Vgg4 => Vgg4::features([h, w]),
             Self::Resnet18 | Self::Resnet18Cifar => 512,
-            Self::Resnet50 => 2048,
+            Self::Resnet50 | Self::Resnet50Keras => 2048,
             Self::Mobilenetv2 | Self::EfficientnetLite0 => inverted::FEATURES,
         }
     }
@@ -126,7 +133,9 @@ impl Net {
             Self::Linear => &[],
             Self::Mlp => &[plain::mlp],
             Self::Vgg4 => &[plain::vgg4],
-            Self::Resnet18 | Self::Resnet18Cifar | Self::Resnet50 => &[resnet::torchvision, resnet::shortcut],
+            Self::Resnet18 | Self::Resnet18Cifar | Self::Resnet50 | Self::Resnet50Keras => {
+                &[resnet::torchvision, resnet::shortcut]
+            }
             Self::Mobilenetv2 => &[inverted::torchvision, inverted::flat],
             Self::EfficientnetLite0 => &[inverted::efficientnet],
         }

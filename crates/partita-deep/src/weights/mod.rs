@@ -2,6 +2,7 @@
 
 mod cursor;
 mod pickle;
+mod pixels;
 mod torch;
 pub(crate) mod walk;
 
@@ -134,6 +135,9 @@ pub fn load(backbone: Backbone, net: Net, file: &StateDict) -> Result<Backbone> 
     let other = |problem| DeepError::OtherNet { path: file.path.clone(), net, problem };
     let (layout, prefix, report) = best_layout(net, &needed, file).map_err(other)?;
     if let Some(problem) = report.problem() {
+        return Err(other(problem));
+    }
+    if let Some(problem) = pixels::mismatch(net, file, &prefix)? {
         return Err(other(problem));
     }
     let mut failed = None;

@@ -12,7 +12,7 @@ const VAT: f64 = 10.0;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct NetworkSpec {
-    /// The network by name: linear, mlp, vgg4, resnet18, resnet18-cifar, resnet50, mobilenetv2 or efficientnet-lite0.
+    /// The network by name: linear, mlp, vgg4, resnet18, resnet18-cifar, resnet50, resnet50-keras, mobilenetv2 or efficientnet-lite0.
     pub net: String,
     /// Side of an image in pixels; unchanged by default, if all images have the same size.
     pub size: Option<usize>,
