@@ -78,7 +78,7 @@ def mnist(bench, folder):
         "ours": ([], 3),
         "IMSAT": (["--loss", "mi", "--lambda", 4], 1),
         "SeLa": (["--loss", "sela"], 1),
-        "MIADM★": (["--loss", "miadm"], 1),
+        "MIADM★, DEC's labels": (["--loss", "miadm-dec"], 1),
         "IIC": (["--iic", 5, "--augment", "rotate:10,affine:0.1"], 1),
     }
     print("| method | ACC | NMI | seconds |\n|---|---|---|---|")
@@ -127,7 +127,7 @@ def semi(bench, folder, features, labels):
         "only seeds": None,
         "+ IMSAT": ["--loss", "mi"],
         "+ SeLa": ["--loss", "sela"],
-        "+ MIADM★": ["--loss", "miadm"],
+        "+ MIADM★, DEC's labels": ["--loss", "miadm-dec"],
         "+ ours": ["--loss", "strong"],
     }
     x, y = np.load(features), np.load(labels).astype(np.int32)

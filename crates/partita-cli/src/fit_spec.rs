@@ -61,6 +61,7 @@ fn method(args: &MethodArgs, method: &mut MethodSpec) {
     set(&mut method.momentum, args.momentum);
     set_some(&mut method.learning_rate, args.learning_rate.as_ref());
     set(&mut method.polish, args.polish);
+    set(&mut method.known_weight, args.known_weight);
 }
 
 #[cfg(feature = "deep")]

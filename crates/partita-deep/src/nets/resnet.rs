@@ -119,8 +119,12 @@ impl Residual {
     fn new(plan: Plan, from: usize, (width, stride): (usize, usize), device: &Device) -> Self {
         let to = if plan.bottleneck { 4 * width } else { width };
         let (first, second) = match plan {
-            Plan { bottleneck: false, .. } => (Shape::new(from, width, 3).stride(stride), Shape::new(width, width, 3)),
-            Plan { keras: true, .. } => (Shape::new(from, width, 1).stride(stride), Shape::new(width, width, 3)),
+            Plan { bottleneck: false, .. } => {
+                (Shape::new(from, width, 3).stride(stride), Shape::new(width, width, 3))
+            }
+            Plan { keras: true, .. } => {
+                (Shape::new(from, width, 1).stride(stride), Shape::new(width, width, 3))
+            }
             _ => (Shape::new(from, width, 1), Shape::new(width, width, 3).stride(stride)),
         };
         let with_norm = |shape: Shape| shape.followed_by(plan.norm(to, device), device);

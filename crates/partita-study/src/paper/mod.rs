@@ -12,17 +12,23 @@
 //! | `noise` | reverse and forward cross-entropy with wrong labels |
 //! | `updates` | pseudo-labels once a batch and once an epoch |
 //! | `solvers` | EM and Newton |
-//! | `tables` | the order α, and all methods on fixed features |
+//! | `tables` | the order α |
+//! | `semi` | a few known labels |
+//! | `features` | all methods on fixed features; `descent` is the paper's algorithm, `undone` our engine without its changes to it |
 
 mod curves;
+mod descent;
+mod features;
 mod margins;
 mod minima;
 mod multiclass;
 mod noise;
 mod paths;
+mod semi;
 mod simplex;
 mod solvers;
 mod tables;
+mod undone;
 mod updates;
 
 use crate::chart::Chart;
@@ -87,7 +93,7 @@ impl Context<'_> {
 
 type Experiment = fn(&Context<'_>) -> Result<Findings>;
 
-const EXPERIMENTS: [(&str, Experiment); 15] = [
+const EXPERIMENTS: [(&str, Experiment); 16] = [
     ("teaser", minima::teaser),
     ("minima", minima::minima),
     ("gammas", minima::gammas),
@@ -102,7 +108,8 @@ const EXPERIMENTS: [(&str, Experiment); 15] = [
     ("updates", updates::run),
     ("solvers", solvers::run),
     ("orders", tables::orders),
-    ("features", tables::features),
+    ("features", features::run),
+    ("semi", semi::run),
 ];
 
 /// Run the experiment of a description.
@@ -118,7 +125,7 @@ pub fn run(context: &Context<'_>) -> Result<Findings> {
 }
 
 /// Descriptions that come with the project, by name.
-pub const CATALOGUE: [(&str, &str); 15] = [
+pub const CATALOGUE: [(&str, &str); 20] = [
     ("teaser", include_str!("../../reproduce/teaser.toml")),
     ("minima", include_str!("../../reproduce/minima.toml")),
     ("gammas", include_str!("../../reproduce/gammas.toml")),
@@ -133,5 +140,10 @@ pub const CATALOGUE: [(&str, &str); 15] = [
     ("updates", include_str!("../../reproduce/updates.toml")),
     ("solvers", include_str!("../../reproduce/solvers.toml")),
     ("orders", include_str!("../../reproduce/orders.toml")),
-    ("features", include_str!("../../reproduce/features.toml")),
+    ("features-stl10", include_str!("../../reproduce/features-stl10.toml")),
+    ("features-cifar10", include_str!("../../reproduce/features-cifar10.toml")),
+    ("features-cifar100", include_str!("../../reproduce/features-cifar100.toml")),
+    ("features-mnist", include_str!("../../reproduce/features-mnist.toml")),
+    ("semi-stl10", include_str!("../../reproduce/semi-stl10.toml")),
+    ("semi-cifar10", include_str!("../../reproduce/semi-cifar10.toml")),
 ];
