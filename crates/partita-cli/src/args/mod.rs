@@ -294,7 +294,7 @@ pub struct EmbedArgs {
 #[command(after_help = examples::REPRODUCE)]
 pub struct ReproduceArgs {
     /// all, names (teaser minima gammas renyi supervised simplex margins multiclass divergences paths noise updates
-    /// solvers orders features), or .toml files like those in crates/partita-study/reproduce/
+    /// solvers orders features-stl10 features-cifar10 features-cifar100 features-mnist semi-stl10 semi-cifar10), or .toml files like those in crates/partita-study/reproduce/
     #[arg(required = true, value_name = "NAME")]
     pub names: Vec<String>,
     /// Directory for the report (index.html, README.md) and its pictures (.svg)
