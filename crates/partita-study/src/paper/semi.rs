@@ -147,7 +147,7 @@ pub fn run(context: &Context<'_>) -> Result<Findings> {
     Ok(out)
 }
 
-/// What ours gains over the known rows alone, over the next method, and by the term that is added.
+/// What ours gains over the known rows alone, with and without the term that is added, over the next method, and by that term.
 fn leads(settings: &Settings, out: &mut Findings) {
     for share in &settings.shares {
         let of = |name: &str, how: &str| out.numbers.get(&format!("{name} {share} {how}")).copied();
@@ -159,6 +159,7 @@ fn leads(settings: &Settings, out: &mut Findings) {
             ("over the seeds", ours - number("seeds", "added")),
             ("over the next", ours - next),
             ("of adding", ours - number("ours", "held")),
+            ("of holding", number("ours", "held") - number("seeds", "added")),
         ];
         all.into_iter().for_each(|(name, lead)| out.number(format!("{share} gain {name}"), lead));
     }
