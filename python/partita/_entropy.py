@@ -41,8 +41,8 @@ class EntropyClustering(Clusterer):
         why, and which others are plausible.
     loss : str, default="strong"
         ``"strong"`` and ``"weak"`` (fairness KL(u‖ȳ) or KL(ȳ‖u) with pseudo-labels), ``"mi"`` (mutual information; RIM with
-        γ > 0), ``"renyi:ALPHA"``, ``"renyi-labels:ALPHA"``, ``"sela"``, ``"miadm"`` (MIADM with labels σ²/σ̄), ``"miadm-root"``
-        (σ/√σ̄), ``"miadm-exact"`` (the optimal ones) or ``"hinge"`` (max-margin clustering).
+        γ > 0), ``"renyi:ALPHA"``, ``"renyi-labels:ALPHA"``, ``"sela"``, ``"miadm-depict"`` (MIADM with its authors' labels
+        σ/√σ̄), ``"miadm-dec"`` (with DEC's, σ²/σ̄), ``"miadm-exact"`` (with the optimal ones) or ``"hinge"`` (max-margin clustering).
     lam : float, optional
         λ (a keyword of Python's, hence the name), the weight of fairness: how much it costs if clusters do not have the sizes of the prior. By
         default 100 for strong and weak, 10 for renyi-labels, 1 for mi, renyi and miadm. For sela the
@@ -94,6 +94,9 @@ class EntropyClustering(Clusterer):
         Learning rate in units of mean squared row norm 1.
     polish : int, default=0
         Iterations of L-BFGS on all rows after training, for a minimum to more digits.
+    known_weight : float, default=0.0
+        Weight of the mean cross-entropy of the rows that ``known`` names, added to the loss of all rows; 1 is the paper's. At 0 such a
+        row counts as much as any other: its pseudo-label is known.
     groups : list of int, optional
         Widths of groups of columns that stand side by side, such as 512 of an image and 384 of its text; each group is prepared on its own and
         has the same weight. These are groups of features; scikit-learn's word is for groups of rows.
@@ -215,6 +218,7 @@ class EntropyClustering(Clusterer):
         "momentum": [Interval(Real, 0, 1, closed="left")],
         "learning_rate": [None, _POSITIVE],
         "polish": [Interval(Integral, 0, None, closed="left")],
+        "known_weight": [Interval(Real, 0, None, closed="left")],
         "groups": [None, "array-like"],
         "warm_start": ["boolean"],
         "max_memory": [Interval(Integral, 0, None, closed="left")],
@@ -249,6 +253,7 @@ class EntropyClustering(Clusterer):
         momentum: float = 0.0,
         learning_rate: float | None = None,
         polish: int = 0,
+        known_weight: float = 0.0,
         groups: Any = None,
         warm_start: bool = False,
         max_memory: int = 2**30,
@@ -282,6 +287,7 @@ class EntropyClustering(Clusterer):
         self.momentum = momentum
         self.learning_rate = learning_rate
         self.polish = polish
+        self.known_weight = known_weight
         self.groups = groups
         self.warm_start = warm_start
         self.max_memory = max_memory

@@ -41,12 +41,12 @@ class NetworkClustering(Clusterer):
         Number of clusters.
     net : str, default="mlp"
         ``"linear"``, ``"mlp"``, ``"vgg4"``, ``"resnet18"``, ``"resnet18-cifar"``, ``"resnet18-stl"``, ``"resnet50"``,
-        ``"mobilenetv2"`` or ``"efficientnet-lite0"``.
+        ``"resnet50-keras"``, ``"mobilenetv2"`` or ``"efficientnet-lite0"``.
     size : int, optional
         Pixels of a side that images from files are given; by default they stay as they are.
     normalise : str, optional
         What is subtracted from pixels and what they are divided by: ``"plain"``, ``"imagenet"``, ``"cifar10"``, ``"cifar100"``,
-        ``"mnist"``, ``"lite"``, or means and deviations of the channels such as ``"0.5,0.4,0.3/0.2,0.2,0.2"``; by default as the
+        ``"mnist"``, ``"lite"``, ``"caffe"``, or means and deviations of the channels such as ``"0.5,0.4,0.3/0.2,0.2,0.2"``; by default as the
         weights at the start expect.
     loss, lam, label_solver, em_iterations, refresh
         As in :class:`EntropyClustering`.

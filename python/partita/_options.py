@@ -18,7 +18,7 @@ _METHOD = {
     "lam": "lambda",
     "batch_size": "batch",
     **{name: name for name in ("loss", "gamma", "prepare", "lift", "epochs", "em_iterations", "refresh", "optimiser")},
-    **{name: name for name in ("momentum", "learning_rate", "polish")},
+    **{name: name for name in ("momentum", "learning_rate", "polish", "known_weight")},
 }
 # Names that other libraries have for ours; None unless given.
 ALIASES = {"epochs": "max_iter", "optimiser": "optimizer"}

@@ -51,8 +51,8 @@ def pseudo_labels(
         Weight λ of fairness, finite and above 0.
     solver : str, default="em"
         ``"em"`` and ``"exact"`` for mean H(σ, y) + λ KL(u‖ȳ) (a few EM steps, or the optimum), ``"weak"`` for KL(ȳ‖u) instead,
-        ``"renyi:ALPHA"``, ``"sela"``, MIADM's ``"miadm"`` (y ∝ σ²u/σ̄), ``"miadm-root"`` (y ∝ σ√(u/σ̄)) and ``"miadm-exact"``
-        (the optimum), and ``"newton"``, the slow oracle of ``"exact"``.
+        ``"renyi:ALPHA"``, ``"sela"``, MIADM's ``"miadm-depict"`` (y ∝ σ√(u/σ̄), its authors'), ``"miadm-dec"`` (DEC's
+        y ∝ σ²u/σ̄) and ``"miadm-exact"`` (the optimum), and ``"newton"``, the slow oracle of ``"exact"``.
     iterations : int, optional
         Iterations at most; by default 10 for em, and enough for the others.
     tolerance : float, optional

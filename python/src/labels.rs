@@ -48,12 +48,13 @@ fn solver(name: &str, limits: Limits) -> PyResult<Box<dyn PseudoLabels>> {
             let (tolerance, max_iterations) = (tolerance(usual.tolerance), iterations(usual.max_iterations));
             Box::new(Sinkhorn { tolerance, max_iterations, ..usual })
         }
-        "miadm" => Box::new(Miadm::Square),
-        "miadm-root" => Box::new(Miadm::Root),
+        // The second name is the one that earlier versions had.
+        "miadm-dec" | "miadm" => Box::new(Miadm::Dec),
+        "miadm-depict" | "miadm-root" => Box::new(Miadm::Depict),
         "miadm-exact" => Box::new(Miadm::Exact),
         _ => {
             return Err(PyValueError::new_err(format!(
-                "solver {name:?} is not one of em, exact, weak, newton, renyi:ALPHA (ALPHA > 1), sela, miadm, miadm-root, miadm-exact"
+                "solver {name:?} is not one of em, exact, weak, newton, renyi:ALPHA (ALPHA > 1), sela, miadm-depict, miadm-dec, miadm-exact"
             )));
         }
     })

@@ -157,6 +157,8 @@ def known(case, rng, directory):
         case.known = np.where(rng.random(n) < 0.1, rng.integers(0, case.k, n), -1).astype(np.int32)
         np.save(directory / "known.npy", case.known)
         case.option("--known", "known.npy", ("known", "known.npy"))
+        if given(rng, 0.5):
+            case.option("--known-weight", 0.5, ("method", "known_weight", 0.5), known_weight=0.5)
 
 
 def weights(case, rng, directory):
@@ -168,7 +170,7 @@ def weights(case, rng, directory):
 
 def loss(case, rng, directory):
     if given(rng, 0.6):
-        name = str(rng.choice(["weak", "mi", "renyi:2", "renyi-labels:2", "sela", "miadm", "miadm-exact", "hinge"]))
+        name = str(rng.choice(["weak", "mi", "renyi:2", "renyi-labels:2", "sela", "miadm-dec", "miadm-depict", "miadm-exact", "hinge"]))
         case.option("--loss", name, ("method", "loss", name), loss=name)
     name = case.arguments.get("loss", "strong")
     if given(rng, 0.2, name != "hinge"):

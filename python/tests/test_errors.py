@@ -174,6 +174,7 @@ WRONG = {
     "momentum": ({"momentum": 0.5, "optimiser": "adam"}, "momentum= has no meaning"),
     "learning_rate": ({"learning_rate": 1.0, "optimiser": "lbfgs"}, "learning_rate= has no meaning"),
     "polish": ({"polish": -1}, "'polish' parameter"),
+    "known_weight": ({"known_weight": 1.0}, "known_weight= has no meaning without known="),
     "threads": ({"n_jobs": 0}, "n_jobs == 0"),
     "memory": ({"max_memory": -1}, "'max_memory' parameter"),
 }

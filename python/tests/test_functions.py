@@ -162,7 +162,7 @@ def test_mixtures_are_as_likely_as_scikit_learns(blobs):
     assert ours.score_samples(x).shape == (400,) and ours.score(x) > ours.score(x + 3)
 
 
-@pytest.mark.parametrize("solver", ["exact", "newton", "weak", "renyi:2", "sela", "miadm-exact", "miadm", "miadm-root", "em"])
+@pytest.mark.parametrize("solver", ["exact", "newton", "weak", "renyi:2", "sela", "miadm-exact", "miadm-dec", "miadm-depict", "em"])
 def test_every_solver_gives_labels(solver):
     rng = np.random.default_rng(0)
     sigma = rng.dirichlet([0.5] * 4, 200)

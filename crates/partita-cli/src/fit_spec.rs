@@ -36,6 +36,7 @@ pub fn spec(args: &FitArgs) -> Result<FitSpec> {
     set_some(&mut spec.sizes.max_size, sizes.max_size.as_ref());
     set_some(&mut spec.outliers, args.outliers.as_ref());
     set_some(&mut spec.known, args.known.as_ref());
+    set(&mut spec.method.known_weight, args.known_weight);
     set_some(&mut spec.weights, args.weights.as_ref());
     set_some(&mut spec.truth, args.truth.as_ref());
     set_some(&mut spec.like, args.like.as_ref());

@@ -28,6 +28,9 @@ impl Normalise {
     pub const MNIST: Self = Self { mean: [0.1307; 3], deviation: [0.3081; 3] };
     /// As EfficientNet-Lite expects it: (x − 127)/128.
     pub const LITE: Self = Self { mean: [127.0 / 255.0; 3], deviation: [128.0 / 255.0; 3] };
+    /// As Keras' and Caffe's networks expect it: x minus the mean of its channel, not scaled.
+    pub const CAFFE: Self =
+        Self { mean: [123.68 / 255.0, 116.779 / 255.0, 103.939 / 255.0], deviation: [1.0 / 255.0; 3] };
 
     /// Values from 0 to 1.
     pub const PLAIN: Self = Self { mean: [0.0; 3], deviation: [1.0; 3] };
@@ -38,6 +41,7 @@ impl Normalise {
         match net {
             Net::Linear | Net::Mlp | Net::Vgg4 | Net::Resnet18Cifar | Net::Resnet18Stl => Self::PLAIN,
             Net::Resnet18 | Net::Resnet50 | Net::Mobilenetv2 => Self::IMAGENET,
+            Net::Resnet50Keras => Self::CAFFE,
             Net::EfficientnetLite0 => Self::LITE,
         }
     }
@@ -82,13 +86,14 @@ impl Normalise {
 }
 
 /// Names of the usual ones, as typed.
-const NAMES: [(&str, Normalise); 6] = [
+const NAMES: [(&str, Normalise); 7] = [
     ("plain", Normalise::PLAIN),
     ("imagenet", Normalise::IMAGENET),
     ("cifar10", Normalise::CIFAR10),
     ("cifar100", Normalise::CIFAR100),
     ("mnist", Normalise::MNIST),
     ("lite", Normalise::LITE),
+    ("caffe", Normalise::CAFFE),
 ];
 
 impl FromStr for Normalise {
@@ -147,7 +152,9 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_again() {
-        for text in ["plain", "imagenet", "cifar10", "cifar100", "mnist", "lite", "0.1,0.2,0.3/1,2,0.25"] {
+        for text in
+            ["plain", "imagenet", "cifar10", "cifar100", "mnist", "lite", "caffe", "0.1,0.2,0.3/1,2,0.25"]
+        {
             assert_eq!(text.parse::<Normalise>().unwrap().to_string(), text);
         }
         for wrong in ["", "imagenet1k", "0.5", "0.5/", "0.1,0.2/1", "0.5/0", "nan/1", "0.5/-1", "0/inf"] {

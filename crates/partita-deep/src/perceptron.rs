@@ -3,7 +3,7 @@
 use crate::error::{DeepError, Result};
 use crate::losses::{Direction, core, fixed, log_sigma, symmetric_kl};
 use crate::nets::Classifier;
-use crate::optimise::{Adam, Pace};
+use crate::optimise::{Optimiser, Pace};
 use crate::weights::{self, walk::values};
 use burn::module::Module;
 use burn::tensor::{Device, Tensor, TensorData};
@@ -116,7 +116,7 @@ impl Perceptron {
             None => weights::randomise(fresh, options.seed),
         };
         let pace = Pace { rate: options.rate, decay: options.decay };
-        let mut adam = Adam::new(pace, pace);
+        let mut adam = Optimiser::new(pace, pace);
         let mut training = Training { x, m, goal, options, device, ws: Workspace::default() };
         for epoch in 0..options.epochs {
             net = training.epoch(net, &mut adam, epoch)?;
@@ -165,7 +165,7 @@ fn check(x: &[f32], m: usize, goal: &Goal<'_>, options: &Options, start: Option<
 }
 
 impl Training<'_> {
-    fn epoch(&mut self, mut net: Classifier, adam: &mut Adam, epoch: usize) -> Result<Classifier> {
+    fn epoch(&mut self, mut net: Classifier, adam: &mut Optimiser, epoch: usize) -> Result<Classifier> {
         let n = self.x.len() / self.m;
         let mut order: Vec<usize> = (0..n).collect();
         order.shuffle(&mut stream(self.options.seed, Stream::Order, epoch as u64));

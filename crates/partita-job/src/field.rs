@@ -97,6 +97,8 @@ fields! {
     LearningRate = "learning_rate",
     /// L-BFGS iterations after training.
     Polish = "polish",
+    /// Weight of the cross-entropy of known rows.
+    KnownWeight = "known_weight",
     /// The network.
     Net = "net",
     /// Side of an image in pixels.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// The methods of a comparison, if none are named.
 pub const USUAL_METHODS: [&str; 8] =
-    ["partita", "ours", "rim", "sela", "miadm-star", "kmeans", "soft-kmeans", "gmm-diagonal"];
+    ["partita", "ours", "rim", "sela", "miadm-dec-star", "kmeans", "soft-kmeans", "gmm-diagonal"];
 
 /// Methods by name; `all` stands for every one.
 ///

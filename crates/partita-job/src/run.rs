@@ -3,6 +3,7 @@
 use crate::choosing::{CHOOSING, chosen};
 use crate::dataset::Dataset;
 use crate::error::{JobError, Result};
+use crate::field::Field;
 use crate::given::Given;
 use crate::record::Record;
 use crate::resources::Resources;
@@ -42,6 +43,8 @@ pub fn run(
 ) -> Result<Record> {
     spec.check(resources)?;
     given.check(spec, dataset)?;
+    let idle = spec.method.known_weight != 0.0 && given.known.is_none();
+    JobError::first_idle(&[(Field::KnownWeight, idle)], "without `known` labels; leave it out")?;
     let began = Instant::now();
     let choice = chosen((spec, &params), dataset, given, resources, observer);
     if let Some(choice) = choice.map_err(|error| dataset.explained(error))? {
@@ -146,6 +149,7 @@ pub(crate) fn params(spec: &FitSpec, n: usize) -> Result<Params> {
         optimiser: method.optimiser(),
         learning_rate: method.learning_rate,
         polish: method.polish,
+        known_weight: method.known_weight,
         outliers: spec.outliers,
         ..Params::new(k)
     })

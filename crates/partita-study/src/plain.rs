@@ -1,5 +1,5 @@
 //! A linear softmax model trained by plain stochastic gradient descent, as in the paper: no annealing, no restarts, no
-//! principal components. The engine does better; this shows what the losses do by themselves.
+//! principal components. It shows what the losses do by themselves.
 
 use partita::numeric::product;
 use partita::prepare::{Preparation, Prepare};
@@ -13,6 +13,13 @@ use rand::seq::SliceRandom;
 /// Rows `[n, m]`, each divided by its norm, centred, and scaled to E‖x‖² = 1.
 pub fn prepared(rows: &dyn Rows) -> partita::Result<Vec<f32>> {
     Preparation::fit(rows, &[rows.m()], Prepare::L2, &Silent)?.load(rows)
+}
+
+/// Rows `[n, m]` as they are.
+pub fn as_they_are(rows: &dyn Rows) -> partita::Result<Vec<f32>> {
+    let mut x = vec![0.0; rows.n() * rows.m()];
+    rows.read(0, &mut x)?;
+    Ok(x)
 }
 
 /// These rows of `[n, m]`, one after the other.
@@ -34,24 +41,31 @@ pub struct Plain {
     /// `[k, m]`.
     weight: Vec<f32>,
     bias: Vec<f32>,
+    /// Biases learn at this share of the rate.
+    bias_pace: f32,
     gradient: Vec<f32>,
 }
 
-/// Biases learn at this share of the rate: they have no prepared feature to keep them small.
-const BIAS_RATE: f64 = 1e-3;
+/// Biases of prepared rows learn at this share of the rate: they have no prepared feature to keep them small.
+const BIAS_PACE: f32 = 1e-3;
 
 impl Plain {
     /// All predictions alike.
     pub fn zeros(k: usize, m: usize) -> Self {
-        Self { k, m, weight: vec![0.0; k * m], bias: vec![0.0; k], gradient: vec![0.0; k * m] }
+        let (weight, bias, gradient) = (vec![0.0; k * m], vec![0.0; k], vec![0.0; k * m]);
+        Self { k, m, weight, bias, bias_pace: BIAS_PACE, gradient }
     }
 
     /// Weights uniform in ±1/√m.
     pub fn random(k: usize, m: usize, seed: u64) -> Self {
-        let mut rng = stream(seed, Stream::Init, 0);
-        let reach = 1.0 / (m as f32).sqrt();
-        let weight = (0..k * m).map(|_| reach * (2.0 * rng.random::<f32>() - 1.0)).collect();
-        Self { weight, ..Self::zeros(k, m) }
+        Self { weight: uniform(k * m, m, seed), ..Self::zeros(k, m) }
+    }
+
+    /// Weights and biases uniform in ±1/√m, as PyTorch's linear layer starts, all learning at the same rate.
+    pub fn as_torch(k: usize, m: usize, seed: u64) -> Self {
+        let mut weight = uniform(k * (m + 1), m, seed);
+        let bias = weight.split_off(k * m);
+        Self { weight, bias, bias_pace: 1.0, ..Self::zeros(k, m) }
     }
 
     fn logits(&self, x: &[f32]) -> Vec<f32> {
@@ -87,9 +101,16 @@ impl Plain {
         let (rate, decay) = (rate as f32, (2.0 * gamma * rate) as f32);
         self.weight.iter_mut().zip(&self.gradient).for_each(|(w, g)| *w -= rate * g + decay * *w);
         for row in slope.chunks_exact(self.k) {
-            self.bias.iter_mut().zip(row).for_each(|(b, s)| *b -= BIAS_RATE as f32 * rate * s);
+            self.bias.iter_mut().zip(row).for_each(|(b, s)| *b -= self.bias_pace * rate * s);
         }
     }
+}
+
+/// Numbers uniform in ±1/√m.
+fn uniform(count: usize, m: usize, seed: u64) -> Vec<f32> {
+    let mut rng = stream(seed, Stream::Init, 0);
+    let reach = 1.0 / (m as f32).sqrt();
+    (0..count).map(|_| reach * (2.0 * rng.random::<f32>() - 1.0)).collect()
 }
 
 #[cfg(test)]

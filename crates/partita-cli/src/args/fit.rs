@@ -55,6 +55,9 @@ pub struct FitArgs {
     /// Known labels of some rows, numbers or words; -1 or empty for the others. Words name the clusters
     #[arg(long, value_name = "FILE[:COLUMN]", value_hint = ValueHint::FilePath)]
     pub known: Option<PathBuf>,
+    /// Weight of the mean cross-entropy of the rows of --known, added to the loss; 1 is the paper's. At 0 such a row counts as much as any other [default: 0; with --net always 1]
+    #[arg(long, value_name = "W", allow_negative_numbers = true)]
+    pub known_weight: Option<f64>,
     /// Weight of each row
     #[arg(long, value_name = "FILE[:COLUMN]", value_hint = ValueHint::FilePath)]
     pub weights: Option<PathBuf>,
@@ -86,7 +89,7 @@ pub struct FitArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Method")]
 pub struct MethodArgs {
-    /// Loss: strong, weak, mi, renyi:ALPHA, renyi-labels:ALPHA, sela, miadm, miadm-root, miadm-exact or hinge [default: strong]
+    /// Loss: strong, weak, mi, renyi:ALPHA, renyi-labels:ALPHA, sela, miadm-depict, miadm-dec, miadm-exact or hinge [default: strong]
     #[arg(long)]
     pub loss: Option<Loss>,
     /// How rows are prepared before training [default: auto]

@@ -262,7 +262,7 @@ pub struct EmbedArgs {
     /// Folders of pictures, or files of MNIST (idx), CIFAR-10, CIFAR-100 or STL-10 (.bin)
     #[arg(required = true, value_name = "IMAGES", value_hint = ValueHint::AnyPath)]
     pub images: Vec<PathBuf>,
-    /// Network: mobilenetv2, efficientnet-lite0, resnet18, resnet18-cifar, resnet18-stl or resnet50
+    /// Network: mobilenetv2, efficientnet-lite0, resnet18, resnet18-cifar, resnet18-stl resnet50 or resnet50-keras
     #[arg(long, value_name = "NET", default_value = "mobilenetv2")]
     pub backbone: partita_deep::nets::Net,
     /// Its weights: a PyTorch state dict (.pt, .pth) or .safetensors, with torchvision's names or those of EfficientNet-Lite's PyTorch port
@@ -297,7 +297,7 @@ pub struct EmbedArgs {
 #[command(after_help = examples::REPRODUCE)]
 pub struct ReproduceArgs {
     /// all, names (teaser minima gammas renyi supervised simplex margins multiclass divergences paths noise updates
-    /// solvers orders features), or .toml files like those in crates/partita-study/reproduce/
+    /// solvers orders features-stl10 features-cifar10 features-cifar100 features-mnist semi-stl10 semi-cifar10), or .toml files like those in crates/partita-study/reproduce/
     #[arg(required = true, value_name = "NAME")]
     pub names: Vec<String>,
     /// Directory for the report (index.html, README.md) and its pictures (.svg)

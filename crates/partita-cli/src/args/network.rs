@@ -17,13 +17,13 @@ use std::path::PathBuf;
     group(ArgGroup::new("heads").args(["iic", "spec"]).multiple(true))
 )]
 pub struct NetworkArgs {
-    /// Train a network on images (folders, idx, CIFAR or STL-10 files): linear, mlp, vgg4, resnet18, resnet18-cifar, resnet18-stl, resnet50, mobilenetv2 or efficientnet-lite0
+    /// Train a network on images (folders, idx, CIFAR or STL-10 files): linear, mlp, vgg4, resnet18, resnet18-cifar, resnet18-stl, resnet50, resnet50-keras, mobilenetv2 or efficientnet-lite0
     #[arg(long, value_name = "NET")]
     pub net: Option<Net>,
     /// Side of an image in pixels [default: unchanged, if all images have the same size]
     #[arg(long, requires = "a network", value_parser = RangedU64ValueParser::<usize>::new().range(1..=2048))]
     pub size: Option<usize>,
-    /// What is subtracted from pixels (0 to 1) and what they are divided by: plain, imagenet, cifar10, cifar100, mnist, lite, or numbers for the channels such as 0.49,0.48,0.45/0.2,0.2,0.2; kept in the model [default: as the initial weights or the network expect]
+    /// What is subtracted from pixels (0 to 1) and what they are divided by: plain, imagenet, cifar10, cifar100, mnist, lite, caffe, or numbers for the channels such as 0.49,0.48,0.45/0.2,0.2,0.2; kept in the model [default: as the initial weights or the network expect]
     #[arg(long, requires = "a network", value_name = "NAME|M,M,M/S,S,S")]
     pub normalise: Option<Normalise>,
     /// Random changes that turn an image into its views: flip,rotate:10,crop:0.8,affine:0.1,colour:0.4,hue:0.1,jitter:0.8 (share of the images whose colours change),grey:0.2,blur:1

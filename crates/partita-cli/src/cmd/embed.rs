@@ -25,7 +25,7 @@ pub fn run(args: &EmbedArgs) -> Result<()> {
     check_files(&files.paths(), &inputs)?;
     if matches!(args.backbone, Net::Linear | Net::Mlp | Net::Vgg4) {
         bail!(
-            "--backbone {}: there are no known weights with which it gives good features; use mobilenetv2, efficientnet-lite0, resnet18 or resnet50",
+            "--backbone {}: there are no known weights with which it gives good features; use mobilenetv2, efficientnet-lite0, resnet18, resnet50 or resnet50-keras",
             args.backbone
         );
     }

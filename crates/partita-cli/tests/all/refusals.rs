@@ -215,6 +215,7 @@ fn options_that_would_be_ignored_are_refused() {
         ("--loss weak", "--em-iterations 9"),
         ("--loss hinge", "--lambda 3"),
         ("--exact-labels", "--em-iterations 9"),
+        ("--seed 1", "--known-weight 1"),
     ] {
         let name = option.split(' ').next().unwrap();
         let fit = format!("fit x.npy -k 2 {beside} {option} -o m.safetensors");

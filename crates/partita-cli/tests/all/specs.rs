@@ -23,7 +23,7 @@ fn a_saved_specification_gives_the_same_bytes_again() {
     for options in [
         "",
         "--seed 7 -r 2 --loss mi --lambda 1.5 --gamma 1e-5 --prepare l2 --dims full --init kmeans",
-        "--prior prior.txt --known known.npy --weights w.csv --truth truth.npy",
+        "--prior prior.txt --known known.npy --known-weight 1 --weights w.csv --truth truth.npy",
         "--prior 0.2,0.3,0.5 --optimiser lbfgs",
         "--prior auto --min-size 0.14 --max-size 100 -r 1",
         "more.npy --balance exact --epochs 3 --batch 50 --exact-labels --refresh epoch",

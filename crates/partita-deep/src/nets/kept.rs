@@ -21,7 +21,9 @@ impl Net {
                 2 * 64 * pixels + 64 * pooled + residual(pooled, [2, 2, 2, 2], false)
             }
             Self::Resnet18 => (2 * 64 / 4 + 64 / 16) * pixels + residual(pixels / 16, [2, 2, 2, 2], false),
-            Self::Resnet50 => (2 * 64 / 4 + 64 / 16) * pixels + residual(pixels / 16, [3, 4, 6, 3], true),
+            Self::Resnet50 | Self::Resnet50Keras => {
+                (2 * 64 / 4 + 64 / 16) * pixels + residual(pixels / 16, [3, 4, 6, 3], true)
+            }
             Self::Mobilenetv2 => stacked(pixels, &inverted::MOBILENET_V2),
             Self::EfficientnetLite0 => stacked(pixels, &inverted::EFFICIENTNET_LITE0),
         };

@@ -55,12 +55,17 @@ impl Shape {
 
     /// The convolution with batch normalisation, padded by half its kernel.
     pub fn with_norm(self, device: &Device) -> ConvBn {
-        ConvBn { conv: self.conv(device), bn: norm(self.channels[1], device) }
+        self.followed_by(norm(self.channels[1], device), device)
+    }
+
+    /// The same with a normalisation of its own.
+    pub fn followed_by(self, bn: BatchNorm, device: &Device) -> ConvBn {
+        ConvBn { conv: self.conv(device), bn }
     }
 
     /// With TensorFlow's padding ("same": an odd pixel goes after the image) and normalisation (ε = 1e-3).
     pub fn with_norm_as_tensorflow(self, device: &Device) -> ConvBn {
-        let bn = BatchNormConfig::new(self.channels[1]).with_epsilon(1e-3).init(device);
+        let bn = norm_with(1e-3, self.channels[1], device);
         ConvBn { conv: self.padded(PaddingConfig2d::Same, device), bn }
     }
 }
@@ -68,7 +73,12 @@ impl Shape {
 /// Batch normalisation with PyTorch's ε and momentum. The running variance is that of the batches; PyTorch's is the
 /// unbiased estimate, n/(n − 1) times as large.
 pub(super) fn norm(channels: usize, device: &Device) -> BatchNorm {
-    BatchNormConfig::new(channels).init(device)
+    norm_with(1e-5, channels, device)
+}
+
+/// The same with another ε.
+pub(super) fn norm_with(epsilon: f64, channels: usize, device: &Device) -> BatchNorm {
+    BatchNormConfig::new(channels).with_epsilon(epsilon).init(device)
 }
 
 /// A fully connected layer. Weights are zero until they are filled.

@@ -35,8 +35,10 @@ pub enum Net {
     Resnet18Cifar,
     /// ResNet-18 for images of about 96 pixels, as SCAN has it for STL-10.
     Resnet18Stl,
-    /// ResNet-50.
+    /// ResNet-50 as in torchvision.
     Resnet50,
+    /// ResNet-50 as in Keras and Caffe: strides, ε, order of channels and scale of pixels differ.
+    Resnet50Keras,
     /// MobileNetV2.
     Mobilenetv2,
     /// EfficientNet-Lite0.
@@ -44,7 +46,7 @@ pub enum Net {
 }
 
 /// Names of the networks, as typed.
-const NAMES: [(&str, Net); 9] = [
+const NAMES: [(&str, Net); 10] = [
     ("linear", Net::Linear),
     ("mlp", Net::Mlp),
     ("vgg4", Net::Vgg4),
@@ -52,6 +54,7 @@ const NAMES: [(&str, Net); 9] = [
     ("resnet18-cifar", Net::Resnet18Cifar),
     ("resnet18-stl", Net::Resnet18Stl),
     ("resnet50", Net::Resnet50),
+    ("resnet50-keras", Net::Resnet50Keras),
     ("mobilenetv2", Net::Mobilenetv2),
     ("efficientnet-lite0", Net::EfficientnetLite0),
 ];
@@ -92,13 +95,17 @@ impl Net {
             Self::Resnet18Cifar => Backbone::ResNet(ResNet::resnet18(Stem::Cifar, channels, device)),
             Self::Resnet18Stl => Backbone::ResNet(ResNet::resnet18(Stem::Stl, channels, device)),
             Self::Resnet50 => Backbone::ResNet(ResNet::resnet50(device)),
+            Self::Resnet50Keras => Backbone::ResNet(ResNet::resnet50_keras(device)),
             Self::Mobilenetv2 => Backbone::Inverted(InvertedNet::mobilenet_v2(device)),
             Self::EfficientnetLite0 => Backbone::Inverted(InvertedNet::efficientnet_lite0(device)),
         })
     }
 
     fn check(self, shape: ImageShape) -> Result<()> {
-        let coloured = matches!(self, Self::Resnet50 | Self::Mobilenetv2 | Self::EfficientnetLite0);
+        let coloured = matches!(
+            self,
+            Self::Resnet50 | Self::Resnet50Keras | Self::Mobilenetv2 | Self::EfficientnetLite0
+        );
         let least = match self {
             Self::Linear | Self::Mlp => 1,
             Self::Vgg4 => 8,
@@ -119,7 +126,7 @@ impl Net {
             Self::Mlp => 1200,
             Self::Vgg4 => Vgg4::features([h, w]),
             Self::Resnet18 | Self::Resnet18Cifar | Self::Resnet18Stl => 512,
-            Self::Resnet50 => 2048,
+            Self::Resnet50 | Self::Resnet50Keras => 2048,
             Self::Mobilenetv2 | Self::EfficientnetLite0 => inverted::FEATURES,
         }
     }
@@ -139,9 +146,11 @@ impl Net {
             Self::Linear => &[],
             Self::Mlp => &[plain::mlp],
             Self::Vgg4 => &[plain::vgg4],
-            Self::Resnet18 | Self::Resnet18Cifar | Self::Resnet18Stl | Self::Resnet50 => {
-                &[resnet::torchvision, resnet::shortcut]
-            }
+            Self::Resnet18
+            | Self::Resnet18Cifar
+            | Self::Resnet18Stl
+            | Self::Resnet50
+            | Self::Resnet50Keras => &[resnet::torchvision, resnet::shortcut],
             Self::Mobilenetv2 => &[inverted::torchvision, inverted::flat],
             Self::EfficientnetLite0 => &[inverted::efficientnet],
         }

@@ -107,3 +107,32 @@ fn images_that_do_not_fit_are_refused_with_the_reason() {
     let unknown = "vgg5".parse::<Net>().unwrap_err().to_string();
     assert!(unknown.contains("vgg5") && unknown.contains("resnet18-cifar"));
 }
+
+#[test]
+fn weights_from_keras_give_the_features_that_are_known_of_them() {
+    let data = std::env::var_os("PARTITA_DATA").unwrap_or_default();
+    let path = std::path::Path::new(&data).join("weights/resnet50-imagenet.safetensors");
+    if !path.is_file() {
+        println!("not run: {} is not there", path.display());
+        return;
+    }
+    let (net, device) = (Net::Resnet50Keras, tested());
+    let file = crate::weights::StateDict::open(&path).unwrap();
+    let backbone = crate::weights::load(net.build([3, 224, 224], &device).unwrap(), net, &file).unwrap();
+    let pixel = |at: usize| ((7 * (at % 224) + 13 * (at / 224 % 224) + 31 * (at / (224 * 224))) % 256) as u8;
+    let pixels = (0..3 * 224 * 224).map(pixel).collect();
+    let image = crate::images::Image { channels: 3, height: 224, width: 224, pixels };
+    let mut numbers = Vec::new();
+    crate::embed::Normalise::of(net).append(&image, &mut numbers);
+    let input = Tensor::from_data(TensorData::new(numbers, [1, 3, 224, 224]), &device);
+    let found = values(backbone.forward(input));
+    let (sum, square) =
+        found.iter().fold((0.0, 0.0), |(s, q), v| (s + f64::from(*v), q + f64::from(*v).powi(2)));
+    // Found by another implementation.
+    assert!(
+        (sum - 1326.736).abs() < 0.01 && (square.sqrt() - 92.9836).abs() < 0.001,
+        "{sum} {}",
+        square.sqrt()
+    );
+    assert!((found[1073] - 23.7848).abs() < 0.001, "{}", found[1073]);
+}

@@ -200,8 +200,8 @@ fn every_aim_lowers_its_loss() {
         core("renyi:2", 1.0, Refresh::Batch),
         core("renyi-labels:2", 10.0, Refresh::Batch),
         core("sela", 20.0, Refresh::Epoch),
-        core("miadm", 1.0, Refresh::Epoch),
-        core("miadm-root", 1.0, Refresh::Batch),
+        core("miadm-dec", 1.0, Refresh::Epoch),
+        core("miadm-depict", 1.0, Refresh::Batch),
         Aim::Iic { heads: 2, over: 4 },
     ];
     for (aim, views) in aims.into_iter().zip([1, 1, 1, 1, 1, 1, 2, 2]) {
@@ -218,7 +218,7 @@ fn labels_of_a_batch_and_of_an_epoch_of_one_batch_are_the_same() {
     let (pixels, truth) = bars(60);
     let known: Vec<i32> = (0..60).map(|i| if i % 5 == 0 { truth[i] as i32 } else { -1 }).collect();
     for (loss, known) in
-        ["strong", "weak", "miadm", "sela"].iter().flat_map(|l| [(l, None), (l, Some(&*known))])
+        ["strong", "weak", "miadm-dec", "sela"].iter().flat_map(|l| [(l, None), (l, Some(&*known))])
     {
         let [batch, epoch] = [Refresh::Batch, Refresh::Epoch].map(|refresh| {
             let solver = Solver::Em { iterations: 5 };

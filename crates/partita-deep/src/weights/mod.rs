@@ -3,6 +3,7 @@
 mod about;
 mod cursor;
 mod pickle;
+mod pixels;
 mod torch;
 pub(crate) mod walk;
 
@@ -145,6 +146,9 @@ pub fn load(backbone: Backbone, net: Net, file: &StateDict) -> Result<Backbone> 
     }
     let (layout, prefix, report) = best_layout(net, &needed, file).map_err(other)?;
     if let Some(problem) = report.problem() {
+        return Err(other(problem));
+    }
+    if let Some(problem) = pixels::mismatch(net, file, &prefix)? {
         return Err(other(problem));
     }
     let mut failed = None;

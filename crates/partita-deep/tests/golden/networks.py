@@ -134,10 +134,12 @@ class EfficientNetLite0(nn.Module):
 class Residual(nn.Module):
     """ResNet's basic (two convolutions) and bottleneck (three) blocks, with torchvision's names."""
 
-    def __init__(self, c, width, stride, bottleneck):
+    def __init__(self, c, width, stride, bottleneck, keras):
         super().__init__()
         k = 4 * width if bottleneck else width
-        shapes = [(c, width, 1, 1), (width, width, 3, stride), (width, k, 1, 1)]
+        # torchvision strides at the 3x3 convolution, Keras and Caffe at the first 1x1.
+        first, second = (stride, 1) if keras else (1, stride)
+        shapes = [(c, width, 1, first), (width, width, 3, second), (width, k, 1, 1)]
         shapes = shapes if bottleneck else [(c, width, 3, stride), (width, width, 3, 1)]
         self.depth = len(shapes)
         for i, (a, b, size, s) in enumerate(shapes, 1):
@@ -158,19 +160,25 @@ class Residual(nn.Module):
 class ResNet(nn.Module):
     """Stems: imagenet is torchvision's; cifar and stl are SCAN's, a 3x3 convolution, stl with pooling after it."""
 
-    def __init__(self, depths, bottleneck, stem):
+    def __init__(self, depths, bottleneck, stem, keras=False):
         super().__init__()
+        self.keras = keras
         self.conv1 = nn.Conv2d(3, 64, 7, 2, 3, bias=False) if stem == "imagenet" else nn.Conv2d(3, 64, 3, 1, 1, bias=False)
         self.pool = {"imagenet": nn.MaxPool2d(3, 2, 1), "cifar": nn.Identity(), "stl": nn.MaxPool2d(2, 2, 1)}[stem]
         self.bn1, c = nn.BatchNorm2d(64), 64
         for stage, depth in enumerate(depths):
             blocks, width = [], 64 << stage
             for i in range(depth):
-                blocks.append(Residual(c, width, 2 if stage > 0 and i == 0 else 1, bottleneck))
+                blocks.append(Residual(c, width, 2 if stage > 0 and i == 0 else 1, bottleneck, keras))
                 c = 4 * width if bottleneck else width
             self.add_module(f"layer{stage + 1}", nn.Sequential(*blocks))
+        if keras:
+            for module in self.modules():
+                if isinstance(module, nn.BatchNorm2d):
+                    module.eps = 1e-3
 
     def forward(self, x):
+        x = x.flip(1) if self.keras else x
         x = self.pool(torch.relu(self.bn1(self.conv1(x))))
         for stage in range(1, 5):
             x = getattr(self, f"layer{stage}")(x)
@@ -211,6 +219,7 @@ NETWORKS = {
     "resnet18-cifar": (lambda: ResNet([2, 2, 2, 2], False, "cifar"), (3, 16, 16)),
     "resnet18-stl": (lambda: ResNet([2, 2, 2, 2], False, "stl"), (3, 24, 24)),
     "resnet50": (lambda: ResNet([3, 4, 6, 3], True, "imagenet"), (3, 64, 64)),
+    "resnet50-keras": (lambda: ResNet([3, 4, 6, 3], True, "imagenet", keras=True), (3, 64, 64)),
     "vgg4": (lambda: Vgg4(1), (1, 20, 20)),
     "mlp": (lambda: Mlp(35, 40), (1, 5, 7)),
 }

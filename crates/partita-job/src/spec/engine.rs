@@ -42,6 +42,7 @@ impl FitSpec {
             momentum,
             learning_rate: params.learning_rate,
             polish: params.polish,
+            known_weight: params.known_weight,
         };
         let prior = match &params.prior {
             Prior::Uniform => PriorSpec::Equal,
@@ -72,6 +73,7 @@ mod tests {
                 optimiser: Optimiser::Sgd { momentum: 0.5 },
                 solver: Solver::Em { iterations: 9 },
                 polish: 3,
+                known_weight: 0.5,
                 ..Params::new(2)
             },
         ];

@@ -99,6 +99,7 @@ pub(super) fn refuse_for_network(spec: &FitSpec, network: &NetworkSpec, resource
         (Field::MaxSize, spec.sizes.max_size.is_some()),
         (Field::Outliers, spec.outliers.is_some()),
         (Field::Polish, method.polish > 0),
+        (Field::KnownWeight, method.known_weight != 0.0),
         (Field::Gamma, method.gamma.is_some()),
         (Field::Restarts, spec.restarts != RESTARTS),
         (Field::Lift, method.lift.is_asked()),

@@ -43,6 +43,8 @@ pub struct MethodSpec {
     pub learning_rate: Option<f64>,
     /// L-BFGS iterations on all rows after training.
     pub polish: usize,
+    /// Weight of the mean cross-entropy of rows with known labels, added to the loss of all rows.
+    pub known_weight: f64,
 }
 
 impl Default for MethodSpec {
@@ -65,6 +67,7 @@ impl Default for MethodSpec {
             momentum: 0.0,
             learning_rate: None,
             polish: 0,
+            known_weight: 0.0,
         }
     }
 }

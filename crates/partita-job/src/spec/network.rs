@@ -26,12 +26,12 @@ pub enum PretextOptimiser {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct NetworkSpec {
-    /// The network by name: linear, mlp, vgg4, resnet18, resnet18-cifar, resnet18-stl, resnet50, mobilenetv2 or
+    /// The network by name: linear, mlp, vgg4, resnet18, resnet18-cifar, resnet18-stl, resnet50, resnet50-keras, mobilenetv2 or
     /// efficientnet-lite0.
     pub net: String,
     /// Side of an image in pixels; unchanged by default, if all images have the same size.
     pub size: Option<usize>,
-    /// What is subtracted from pixels and what they are divided by: plain, imagenet, cifar10, cifar100, mnist, lite, or means and
+    /// What is subtracted from pixels and what they are divided by: plain, imagenet, cifar10, cifar100, mnist, lite, caffe, or means and
     /// deviations of the channels such as `0.5,0.4,0.3/0.2,0.2,0.2`; as the weights at the start expect by default.
     pub normalise: Option<String>,
     /// How views of an image differ from it, as in `flip,rotate:10,crop:0.8`; empty for no views.

@@ -41,6 +41,7 @@ fn full() -> FitSpec {
             momentum: 0.5,
             learning_rate: Some(0.3),
             polish: 4,
+            known_weight: 2.0,
         },
         network: Some(NetworkSpec {
             net: "resnet18".into(),

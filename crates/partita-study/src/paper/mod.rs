@@ -17,10 +17,14 @@
 //! | `networks` | the same with a network; networks without regularisation |
 //! | `updates` | pseudo-labels once a batch and once an epoch |
 //! | `solvers`, `steps` | EM and Newton to the same error; steps of EM in a training |
-//! | `tables` | the order α, and all methods on fixed features |
+//! | `tables` | the order α |
+//! | `semi` | a few known labels |
+//! | `features` | all methods on fixed features; `descent` is the paper's algorithm, `undone` our engine without its changes to it |
 //! | `recorded` | tables of networks, from results on record |
 
 mod curves;
+mod descent;
+mod features;
 mod formulations;
 mod generative;
 mod hinge;
@@ -32,10 +36,12 @@ mod networks;
 mod noise;
 mod paths;
 mod recorded;
+mod semi;
 mod simplex;
 mod solvers;
 mod steps;
 mod tables;
+mod undone;
 mod updates;
 
 use crate::chart::Chart;
@@ -127,7 +133,8 @@ const EXPERIMENTS: &[(&str, Experiment)] = &[
     ("solvers", solvers::run),
     ("steps", steps::run),
     ("orders", tables::orders),
-    ("features", tables::features),
+    ("features", features::run),
+    ("semi", semi::run),
     ("recorded", recorded::run),
 ];
 
@@ -172,10 +179,15 @@ pub const CATALOGUE: &[(&str, &str)] = &[
     ("steps", include_str!("../../reproduce/steps.toml")),
     ("solvers", include_str!("../../reproduce/solvers.toml")),
     ("orders", include_str!("../../reproduce/orders.toml")),
-    ("features", include_str!("../../reproduce/features.toml")),
+    ("features-stl10", include_str!("../../reproduce/features-stl10.toml")),
+    ("features-cifar10", include_str!("../../reproduce/features-cifar10.toml")),
+    ("features-cifar100", include_str!("../../reproduce/features-cifar100.toml")),
+    ("features-mnist", include_str!("../../reproduce/features-mnist.toml")),
     ("table4", include_str!("../../reproduce/table4.toml")),
     ("table5", include_str!("../../reproduce/table5.toml")),
     ("table6", include_str!("../../reproduce/table6.toml")),
+    ("semi-stl10", include_str!("../../reproduce/semi-stl10.toml")),
+    ("semi-cifar10", include_str!("../../reproduce/semi-cifar10.toml")),
 ];
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Tables made by comparing methods on fixed features: the order α, and every loss of the paper.
+//! The order α of the decisiveness, compared on fixed features.
 
 use super::{Context, Findings};
 use crate::chart::{Axis, Chart, Mark};
@@ -90,26 +90,6 @@ fn numbers(settings: &Settings, found: &[Comparison], out: &mut Findings) {
             out.number(format!("{set} {}", method.name), accuracy(comparison, at).mean);
         }
     }
-}
-
-/// Ours, and methods that have no entropy in their loss.
-const OWN_OR_OTHER_KIND: [&str; 3] = ["ours", "kmeans", "hinge"];
-
-pub fn features(context: &Context<'_>) -> Result<Findings> {
-    let settings: Settings = context.spec.settings()?;
-    let found = compared(context, &settings)?;
-    let mut out = Findings::default();
-    numbers(&settings, &found, &mut out);
-    for set in &settings.sets {
-        let of = |method: &str| out.numbers.get(&format!("{set} {method}")).copied().unwrap_or(f64::NAN);
-        let others = settings.methods.iter().map(|m| &*m.name).filter(|m| !OWN_OR_OTHER_KIND.contains(m));
-        let next = others.map(of).fold(f64::NEG_INFINITY, f64::max);
-        let leads = [("kmeans", of("kmeans")), ("hinge", of("hinge")), ("the next entropy loss", next)];
-        let leads = leads.map(|(name, other)| (format!("{set} lead over {name}"), of("ours") - other));
-        out.numbers.extend(leads);
-    }
-    out.tables.push(table(&settings, &found));
-    Ok(out)
 }
 
 pub fn orders(context: &Context<'_>) -> Result<Findings> {

@@ -86,11 +86,19 @@ const CATALOGUE: &[(&str, Contender, &str)] = &[
     ),
     ("sela", linear(Loss::Sela, Refresh::Batch), "SeLa, labels in every batch"),
     ("sela-epoch", linear(Loss::Sela, Refresh::Epoch), "SeLa, labels once an epoch"),
-    ("miadm", linear(Loss::Miadm(Miadm::Square), Refresh::Epoch), "MIADM: labels σ²/σ̄ once an epoch"),
-    ("miadm-star", linear(Loss::Miadm(Miadm::Square), Refresh::Batch), "MIADM★: the same in every batch"),
-    ("miadm-root", linear(Loss::Miadm(Miadm::Root), Refresh::Epoch), "MIADM with labels σ/√σ̄"),
-    ("miadm-root-star", linear(Loss::Miadm(Miadm::Root), Refresh::Batch), "the same in every batch"),
-    ("miadm-exact", linear(Loss::Miadm(Miadm::Exact), Refresh::Epoch), "MIADM with optimal labels"),
+    (
+        "miadm-depict",
+        linear(Loss::Miadm(Miadm::Depict), Refresh::Epoch),
+        "MIADM: DEPICT's labels σ/√σ̄ once an epoch, as its authors have it",
+    ),
+    (
+        "miadm-depict-star",
+        linear(Loss::Miadm(Miadm::Depict), Refresh::Batch),
+        "MIADM★: the same in every batch",
+    ),
+    ("miadm-dec", linear(Loss::Miadm(Miadm::Dec), Refresh::Epoch), "MIADM's loss with DEC's labels σ²/σ̄"),
+    ("miadm-dec-star", linear(Loss::Miadm(Miadm::Dec), Refresh::Batch), "the same in every batch"),
+    ("miadm-exact", linear(Loss::Miadm(Miadm::Exact), Refresh::Epoch), "MIADM's loss with optimal labels"),
     ("miadm-exact-star", linear(Loss::Miadm(Miadm::Exact), Refresh::Batch), "the same in every batch"),
     (
         "hinge",
@@ -110,6 +118,14 @@ const CATALOGUE: &[(&str, Contender, &str)] = &[
     ("gmm-full", Contender::Gmm(Covariance::Full), "Gaussian mixture, full covariances"),
     ("turtle", Contender::Turtle, "TURTLE: labels that a linear classifier learns fast (minutes)"),
     ("temi", Contender::Temi, "TEMI: neighbours agree, by self-distillation (minutes)"),
+];
+
+/// Names that earlier versions had, and today's.
+const EARLIER: [(&str, &str); 4] = [
+    ("miadm", "miadm-dec"),
+    ("miadm-star", "miadm-dec-star"),
+    ("miadm-root", "miadm-depict"),
+    ("miadm-root-star", "miadm-depict-star"),
 ];
 
 impl Contender {
@@ -142,6 +158,9 @@ impl FromStr for Contender {
     fn from_str(name: &str) -> Result<Self> {
         if let Some((_, contender, _)) = CATALOGUE.iter().find(|(known, ..)| *known == name) {
             return Ok(*contender);
+        }
+        if let Some((_, now)) = EARLIER.iter().find(|(earlier, _)| *earlier == name) {
+            return now.parse();
         }
         match name.parse() {
             Ok(loss @ (Loss::Renyi(_) | Loss::RenyiLabels(_))) => Ok(linear(loss, Refresh::Batch)),
@@ -315,6 +334,9 @@ mod tests {
             assert_eq!(contender.to_string(), name);
             assert_eq!(name.parse::<Contender>().unwrap(), contender);
             assert!(Contender::all().take(i).all(|(other, ..)| other != name));
+        }
+        for (earlier, now) in EARLIER {
+            assert_eq!(earlier.parse::<Contender>().unwrap().to_string(), now);
         }
     }
 }

@@ -249,9 +249,9 @@ mod tests {
         let weak = [
             "ours-epoch",
             "sela-epoch",
-            "miadm",
-            "miadm-root",
-            "miadm-root-star",
+            "miadm-dec",
+            "miadm-depict",
+            "miadm-depict-star",
             "miadm-exact",
             "turtle",
             "temi",

@@ -16,6 +16,8 @@ pub struct Marks<'a> {
     pub weights: Option<&'a [f32]>,
     /// Known label of each row, -1 for unknown; none means no row is known.
     pub known: Option<&'a [i32]>,
+    /// What the cross-entropy of known rows counts besides, times its mean over all rows; 0 for nothing.
+    pub emphasis: f32,
 }
 
 /// Logits `[n, stride]` of the rows of a batch.
@@ -346,7 +348,7 @@ mod tests {
             let z: Vec<f32> = wide.chunks_exact(stride).flat_map(|r| r[first..first + k].to_vec()).collect();
             let weights: Vec<f32> = (0..n).map(|_| 0.1 + rng.random::<f32>()).collect();
             let known: Vec<i32> = (0..n).map(|_| rng.random_range(-3..k as i32).max(-1)).collect();
-            let marks = Marks { weights: weighted.then_some(&*weights), known: some_known.then_some(&*known) };
+            let marks = Marks { weights: weighted.then_some(&*weights), known: some_known.then_some(&*known), emphasis: 0.0 };
             let em = EmStep { prior: vec![1.0 / k as f32; k], lambda, iterations };
             let mut d = vec![0.0; n * k];
             let loss = em.gradient(Logits::own(&wide), (stride, first), marks, &mut d, &mut Scratch::default());

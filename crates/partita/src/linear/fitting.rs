@@ -366,7 +366,7 @@ fn trainer<'a>(plan: &Plan, estimate: Option<&Estimate>, source: Source<'a>) -> 
 /// The options with every default filled in, and the rows they are for.
 fn checked<'a>(input: &'a Input<'a>, prepared: &'a Prepared, params: &Params) -> Result<(Plan, Source<'a>)> {
     input.check(params.k)?;
-    let source = Source::new(input, prepared);
+    let source = Source::new(input, prepared).supervised(params.known_weight);
     params.check(input.rows.n())?;
     input.check_distinct(params.k)?;
     let layout = match Layout::is_seen(&source) {

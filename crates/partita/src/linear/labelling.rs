@@ -1,6 +1,7 @@
 //! How the logit gradient of a batch is found: by the fast kernel for the default loss, in double precision for any other.
 
 use super::em::{EmStep, Logits, Marks, Scratch};
+use super::supervision;
 use crate::objective::{self, BatchObjective, SelfLabelled};
 use crate::simplex;
 
@@ -44,8 +45,8 @@ impl Labelling {
         d: &mut [f32],
         head: &mut HeadBuffers,
     ) -> f64 {
-        let k = d.len() / rows.len();
-        match self {
+        let (n, k) = (rows.len(), d.len() / rows.len());
+        let loss = match self {
             Self::Em(em) => em.gradient(z, (stride, first), marks, d, &mut head.scratch),
             Self::Objective(objective) => {
                 head.general(z.own, (stride, first), marks, d, |batch, gradient, workspace| {
@@ -60,7 +61,8 @@ impl Labelling {
                     objective.with_labels(batch, gradient, workspace)
                 })
             }
-        }
+        };
+        loss + supervision::term(z.own, (stride, first, k), marks, |i, c, g| d[c * n + i] += g as f32)
     }
 }
 

@@ -24,7 +24,7 @@ pub enum Loss {
     RenyiLabels(f64),
     /// mean H(y, σ) with hard labels in the prior's proportions, by Sinkhorn (SeLa); λ is the power of σ.
     Sela,
-    /// mean H(y, σ) + λ KL(ȳ‖u) (MIADM), with its approximate or its optimal labels.
+    /// mean H(y, σ) + λ KL(ȳ‖u) (MIADM), with labels of DEPICT's or DEC's form, or with the optimal ones.
     Miadm(Miadm),
     /// The multi-class hinge loss of hard labels in nearly the prior's proportions (max-margin clustering).
     Hinge,
@@ -57,8 +57,8 @@ impl fmt::Display for Loss {
             Self::RenyiLabels(alpha) => write!(f, "renyi-labels:{alpha}"),
             Self::Sela => f.write_str("sela"),
             Self::Hinge => f.write_str("hinge"),
-            Self::Miadm(Miadm::Square) => f.write_str("miadm"),
-            Self::Miadm(Miadm::Root) => f.write_str("miadm-root"),
+            Self::Miadm(Miadm::Dec) => f.write_str("miadm-dec"),
+            Self::Miadm(Miadm::Depict) => f.write_str("miadm-depict"),
             Self::Miadm(Miadm::Exact) => f.write_str("miadm-exact"),
         }
     }
@@ -88,7 +88,7 @@ impl FromStr for Loss {
         let bad = || Error::Parameter {
             name: "loss",
             value: text.to_owned(),
-            must: "strong, weak, mi, renyi:ALPHA (ALPHA >= 0, or inf), renyi-labels:ALPHA (ALPHA > 1), sela, miadm, miadm-root, miadm-exact or hinge",
+            must: "strong, weak, mi, renyi:ALPHA (ALPHA >= 0, or inf), renyi-labels:ALPHA (ALPHA > 1), sela, miadm-depict, miadm-dec, miadm-exact or hinge",
         };
         let (name, alpha) = match text.split_once(':') {
             Some((name, alpha)) => (name, Some(alpha.parse::<f64>().map_err(|_| bad())?)),
@@ -100,8 +100,9 @@ impl FromStr for Loss {
             ("mi", None) => Ok(Self::MutualInformation),
             ("sela", None) => Ok(Self::Sela),
             ("hinge", None) => Ok(Self::Hinge),
-            ("miadm", None) => Ok(Self::Miadm(Miadm::Square)),
-            ("miadm-root", None) => Ok(Self::Miadm(Miadm::Root)),
+            // The second name is the one that files of earlier versions have.
+            ("miadm-dec" | "miadm", None) => Ok(Self::Miadm(Miadm::Dec)),
+            ("miadm-depict" | "miadm-root", None) => Ok(Self::Miadm(Miadm::Depict)),
             ("miadm-exact", None) => Ok(Self::Miadm(Miadm::Exact)),
             ("renyi", Some(alpha)) if alpha >= 0.0 => Ok(Self::Renyi(alpha)),
             ("renyi-labels", Some(alpha)) if alpha > 1.0 && alpha.is_finite() => Ok(Self::RenyiLabels(alpha)),
@@ -179,11 +180,18 @@ mod tests {
             Loss::RenyiLabels(2.0),
             Loss::Sela,
             Loss::Hinge,
-            Loss::Miadm(Miadm::Root),
-            Loss::Miadm(Miadm::Square),
+            Loss::Miadm(Miadm::Depict),
+            Loss::Miadm(Miadm::Dec),
             Loss::Miadm(Miadm::Exact),
         ] {
             assert_eq!(loss.to_string().parse::<Loss>().unwrap(), loss);
+        }
+        for (old, now) in [("miadm", Miadm::Dec), ("miadm-root", Miadm::Depict)] {
+            assert_eq!(
+                serde_json::from_value::<Loss>(old.into()).unwrap(),
+                Loss::Miadm(now),
+                "as once written"
+            );
         }
         for text in ["", "renyi", "renyi:-1", "renyi:x", "strong:2", "renyi-labels:1"] {
             assert!(text.parse::<Loss>().is_err(), "{text}");

@@ -125,6 +125,9 @@ pub struct Params {
     pub learning_rate: Option<f64>,
     /// L-BFGS iterations on all rows after training; 0 for none.
     pub polish: usize,
+    /// Weight of the mean cross-entropy of rows with known labels, added to the loss; at 0 such a row counts as much as any other.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub known_weight: f64,
     /// Which rows are outliers; by default every row belongs to a cluster.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outliers: Option<OutlierRule>,
@@ -153,6 +156,7 @@ impl Params {
             optimiser: Optimiser::default(),
             learning_rate: None,
             polish: 0,
+            known_weight: 0.0,
             outliers: None,
         }
     }
@@ -219,6 +223,8 @@ impl Params {
         require("gamma", gamma, gamma.is_finite() && gamma >= 0.0, "a finite number, 0 or more")?;
         let rate = self.learning_rate.unwrap_or(self.default_rate());
         require("the learning rate", rate, rate.is_finite() && rate > 0.0, "a finite number above 0")?;
+        let known = self.known_weight;
+        require("known_weight", known, known.is_finite() && known >= 0.0, "a finite number, 0 or more")?;
         let prior = match &self.prior {
             Prior::Given(prior) => check_prior(prior, self.k)?,
             Prior::Uniform | Prior::Usual | Prior::Seen => uniform(self.k),
@@ -313,6 +319,12 @@ pub struct Checked {
     pub steps: usize,
     /// Starts searched for each restart that is refined.
     pub starts_per_restart: usize,
+}
+
+/// Files of fits without it stay as they were.
+#[allow(clippy::trivially_copy_pass_by_ref)] // As serde calls it.
+fn is_zero(weight: &f64) -> bool {
+    *weight == 0.0
 }
 
 fn at_least(name: &'static str, value: usize, least: usize, must: &'static str) -> Result<()> {

@@ -2,6 +2,7 @@
 
 use super::head::Head;
 use super::source::RowBatch;
+use super::supervision;
 use crate::numeric::lbfgs::{Minimiser, Options};
 use crate::numeric::product;
 use crate::objective::{self, BatchObjective};
@@ -79,7 +80,9 @@ impl<'a> Problem<'a> {
             weights: self.weights.as_deref(),
             known: self.rows.marks().known,
         };
-        let value = self.objective.value_and_gradient(batch, &mut self.slope, &mut self.workspace);
+        let mut value = self.objective.value_and_gradient(batch, &mut self.slope, &mut self.workspace);
+        value +=
+            supervision::term(&self.z, (k, 0, k), self.rows.marks(), |i, c, g| self.slope[i * k + c] += g);
         for (i, row) in self.slope.chunks_exact(k).enumerate() {
             row.iter().enumerate().for_each(|(c, s)| self.d[c * n + i] = *s as f32);
         }

@@ -3,6 +3,7 @@
 use super::em::{EmStep, Logits, Scratch};
 use super::head::Head;
 use super::source::RowBatch;
+use super::supervision;
 use crate::numeric::product;
 use crate::objective::{self, BatchObjective, Fairness};
 use crate::simplex;
@@ -81,7 +82,7 @@ impl Judge {
 
     /// The loss of rows with logits `z` `[n, k]`, without the norm.
     fn data_loss(&self, z: &[f32], k: usize, sample: &RowBatch) -> f64 {
-        match self {
+        let loss = match self {
             Self::Em(em) => em.gradient(
                 Logits::own(z),
                 (k, 0),
@@ -90,7 +91,8 @@ impl Judge {
                 &mut Scratch::default(),
             ),
             Self::Objective(objective) => objective_loss(&**objective, z, k, sample),
-        }
+        };
+        loss + supervision::term(z, (k, 0, k), sample.marks(), |_, _, _| {})
     }
 }
 

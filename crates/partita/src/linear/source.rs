@@ -4,6 +4,7 @@
 use super::em::Marks;
 use super::head::Head;
 use super::input::Input;
+use super::supervision;
 use crate::error::{Error, Result};
 use crate::prepare::{Lift, Preparation, PrepareNote, Prepared};
 use rayon::prelude::*;
@@ -16,6 +17,8 @@ const PIECE: usize = 64;
 pub struct Source<'a> {
     input: &'a Input<'a>,
     prepared: &'a Prepared,
+    /// What the cross-entropy of known rows counts besides, times its mean over all rows.
+    emphasis: f32,
 }
 
 /// The rows of one batch, in buffers that are used again.
@@ -29,6 +32,7 @@ pub struct RowBatch {
     pub(super) averaged: Vec<f32>,
     pub(super) weights: Vec<f32>,
     pub(super) known: Vec<i32>,
+    pub(super) emphasis: f32,
 }
 
 impl RowBatch {
@@ -47,6 +51,7 @@ impl RowBatch {
         Marks {
             weights: (!self.weights.is_empty()).then_some(&*self.weights),
             known: (!self.known.is_empty()).then_some(&*self.known),
+            emphasis: self.emphasis,
         }
     }
 }
@@ -54,7 +59,12 @@ impl RowBatch {
 impl<'a> Source<'a> {
     /// Rows of `input` as `prepared` from it.
     pub fn new(input: &'a Input<'a>, prepared: &'a Prepared) -> Self {
-        Self { input, prepared }
+        Self { input, prepared, emphasis: 0.0 }
+    }
+
+    /// The same, with `weight` times the mean cross-entropy of the known rows added to every loss.
+    pub fn supervised(self, weight: f64) -> Self {
+        Self { emphasis: supervision::emphasis(weight, self.input.known, self.input.weights), ..self }
     }
 
     /// What is clustered.
@@ -161,6 +171,7 @@ impl<'a> Source<'a> {
         if let Some(known) = self.input.known {
             batch.known.clear();
             batch.known.extend(batch.rows.iter().map(|&i| known[i]));
+            batch.emphasis = self.emphasis;
         }
     }
 

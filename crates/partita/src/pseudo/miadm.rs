@@ -1,8 +1,17 @@
 //! MIADM's labels: the ordinary cross-entropy with weak fairness, min over y of mean H(y, σ) + λ KL(ȳ‖u).
 //!
-//! H(y, σ) is linear in y, so that the optimal labels are hard but for ties: row i goes to the largest σ_ik (u_k/ȳ_k)^λ. Two
-//! closed forms are in circulation, and neither is the minimum. y ∝ σ √(u/σ̄) only evens out sizes: where they are even
-//! it is σ itself, and nothing pulls predictions from the middle. y ∝ σ² u/σ̄ also sharpens.
+//! MIADM is the alternating method of Jabi, Pedersoli, Mitiche and Ben Ayed ("Deep clustering: on the link between
+//! discriminative models and K-means", 2019). Labels that do not minimise this loss exactly come in two closed forms:
+//!
+//! - [`Miadm::Depict`], y ∝ σ √(u/σ̄), is the one of Ghasedi Dizaji et al. (DEPICT, 2017). It sets the derivative of
+//!   KL(y‖σ) + KL(ȳ‖u) to zero with ȳ replaced by its value from σ. Jabi et al. build on it: their published program starts
+//!   from DEPICT's, and turns labels into predictions by the bias ln √ȳ, which is this form read backwards. The same group's
+//!   TIM-ADM (Boudiaf et al. 2020) has y ∝ σ^(1+a)/(Σσ^(1+a))^b, which is this form at a = 0, b = 1/2. So this is what the
+//!   paper's MIADM stands for.
+//! - [`Miadm::Dec`], y ∝ σ² u/σ̄, is the target of Xie, Girshick and Farhadi (DEC, 2016). It also sharpens.
+//!
+//! H(y, σ) is linear in y, so that the optimal labels are hard but for ties: row i goes to the largest σ_ik (u_k/ȳ_k)^λ.
+//! DEPICT's form only evens out sizes: where they are even it is σ itself, and nothing pulls predictions from the middle.
 
 use super::dual::maximise;
 use super::lanes::{Packed, WIDTH};
@@ -14,10 +23,10 @@ use crate::simplex::{TINY, log_sum_exp};
 /// How mean H(y, σ) + λ KL(ȳ‖u) is lowered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Miadm {
-    /// y ∝ σ √(u/σ̄).
-    Root,
-    /// y ∝ σ² u/σ̄.
-    Square,
+    /// DEPICT's y ∝ σ √(u/σ̄), the one that MIADM's authors use.
+    Depict,
+    /// DEC's y ∝ σ² u/σ̄.
+    Dec,
     /// The minimum.
     Exact,
 }
@@ -34,8 +43,8 @@ impl PseudoLabels for Miadm {
 
     fn solve(&self, problem: &Problem<'_>, y: &mut [f64], ws: &mut Workspace) -> Solved {
         match self {
-            Self::Root => approximate(problem, (1.0, 0.5), y, ws),
-            Self::Square => approximate(problem, (2.0, 1.0), y, ws),
+            Self::Depict => approximate(problem, (1.0, 0.5), y, ws),
+            Self::Dec => approximate(problem, (2.0, 1.0), y, ws),
             Self::Exact => minimise(problem, y, ws),
         }
     }
@@ -113,7 +122,7 @@ mod tests {
             let prices: Vec<f64> = mean.iter().zip(&s.prior).map(|(m, u)| (m.max(TINY) / u).ln()).collect();
             let gap = loss - bound(&problem, &prices);
             prop_assert!((-1e-9..1e-2).contains(&gap), "{gap}");
-            for approximate in [Miadm::Root, Miadm::Square] {
+            for approximate in [Miadm::Depict, Miadm::Dec] {
                 approximate.solve(&problem, &mut y, &mut ws);
                 prop_assert!(approximate.surrogate().loss(&problem, &y) > loss - 1e-3);
             }

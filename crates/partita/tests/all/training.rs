@@ -25,7 +25,8 @@ fn kinds() -> Vec<Params> {
     let epoch = Params { refresh: Refresh::Epoch, ..base.clone() };
     let lbfgs = Params { optimiser: Optimiser::Lbfgs, epochs: None, batch: None, ..base.clone() };
     let sizes = Params { prior: Prior::unknown(4), epochs: Some(2), ..base.clone() };
-    vec![base, polished, momentum, epoch, lbfgs, sizes]
+    let taught = Params { known_weight: 1.0, polish: 2, ..base.clone() };
+    vec![base, polished, momentum, epoch, lbfgs, sizes, taught]
 }
 
 fn same(a: &Fit, b: &Fit) {
@@ -60,6 +61,22 @@ fn a_fit_resumed_at_any_step_ends_in_the_same_bits() {
         assert!(step > 10, "{params:?}");
         same(&fitting.finish().unwrap(), &whole);
     }
+}
+
+#[test]
+fn a_few_known_labels_decide_only_if_their_cross_entropy_is_added() {
+    // Two groups far apart, each of two that are close; a few labels tell the close ones apart.
+    let mut rng = stream(4, Stream::Synthetic, 0);
+    let x = Array2::from_shape_fn((400, 8), |(i, j)| {
+        [(i % 2) as f32 * 3.0, (i / 2 % 2) as f32].get(j).copied().unwrap_or(0.0) + 0.2 * rng.random::<f32>()
+    });
+    let known: Vec<i32> = (0..400).map(|i| if i < 8 { i / 2 % 2 } else { -1 }).collect();
+    let right = |known_weight: f64| {
+        let params = Params { known_weight, restarts: 2, ..Params::new(2) };
+        let found = fit(&Input { known: Some(&known), ..Input::new(&x) }, &params, &Silent).unwrap();
+        (0..8).filter(|&i| found.labels[i] as i32 == known[i]).count()
+    };
+    assert_eq!((right(0.0), right(20.0)), (4, 8));
 }
 
 #[test]
