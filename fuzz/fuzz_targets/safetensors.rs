@@ -1,5 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    partita_fuzz::targets::safetensors(bytes);
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| partita_fuzz::run(partita_fuzz::targets::safetensors, bytes));

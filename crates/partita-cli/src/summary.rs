@@ -239,7 +239,9 @@ fn describe(ailments: &[Ailment], name: &dyn Fn(usize) -> String) -> Vec<String>
         Ailment::Dead { .. } => None,
         Ailment::Twin { cluster, of } => {
             let (cluster, of) = (name(*cluster), name(*of));
-            Some(format!("cluster {cluster} is a twin of cluster {of}, which wins nearly all rows they share"))
+            Some(format!(
+                "cluster {cluster} is a twin of cluster {of}, which wins nearly all rows they share"
+            ))
         }
     };
     dead.into_iter().chain(ailments.iter().filter_map(twin)).collect()

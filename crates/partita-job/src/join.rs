@@ -223,7 +223,8 @@ impl Dataset<'_> {
     /// # Errors
     /// If the file cannot be read, or holds no labels for these rows.
     pub fn labels(&self, typed: &Path, field: Field) -> Result<(Labels, Vec<Note>)> {
-        let (path, LabelTable { labels, ids, .. }, mut notes) = labels_from(self.source(typed), Some(self.labelled()))?;
+        let (path, LabelTable { labels, ids, .. }, mut notes) =
+            labels_from(self.source(typed), Some(self.labelled()))?;
         // Where only a few rows have labels, a file with names need not have all of them.
         let absent = (field == Field::Known).then_some(-1);
         let ids = ids.filter(|_| !self.is_from(&path));

@@ -2,13 +2,10 @@
 
 use super::{file, folder};
 use partita::linear::LiftKind;
-use partita::outliers::OutlierRule;
 use partita::report::{Flow, Observer, Progress};
 use partita_data::model_file::ModelFile;
 use partita_data::{Features, synth::gaussian_mixture};
-use partita_job::{
-    AnyModel, DataPart, Dataset, FitSpec, Given, JobError, MethodSpec, PriorSpec, Resources, onnx, run,
-};
+use partita_job::{DataPart, Dataset, FitSpec, Given, JobError, MethodSpec, PriorSpec, Resources, onnx, run};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -64,7 +61,8 @@ pub fn fit_with_checkpoint(path: &Path) -> Result<(), JobError> {
 
 /// Small models of every kind, as seeds.
 #[cfg(test)]
-pub fn small_models() -> Vec<AnyModel> {
+pub fn small_models() -> Vec<partita_job::AnyModel> {
+    use partita::outliers::OutlierRule;
     let lifts = [LiftKind::None, LiftKind::Graph, LiftKind::Quadratic, LiftKind::Rbf];
     let fits = lifts.into_iter().flat_map(|lift| [(lift, None), (lift, Some(OutlierRule::Auto))]);
     let model = |(lift, outliers): (LiftKind, Option<OutlierRule>)| {

@@ -124,7 +124,10 @@ fn many_dead_clusters_are_told_once() {
     let lab = Lab::with_rows(&(vec![1.0; 80], Vec::new()), 2);
     let text = lab.succeed("fit x.npy -k 40 -r 1");
     assert_eq!(text.matches("warning").count(), 1, "{text}");
-    assert!(text.contains(" clusters are dead: (almost) no row goes there (") && text.contains(", …)"), "{text}");
+    assert!(
+        text.contains(" clusters are dead: (almost) no row goes there (") && text.contains(", …)"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -196,7 +196,8 @@ fn opened(
         );
         return Err(JobError::refused(Field::Data, problem));
     }
-    let taken: Vec<Taken> = spec.paths.iter().map(|path| taken(path, spec.header, beside)).collect::<Result<_>>()?;
+    let taken: Vec<Taken> =
+        spec.paths.iter().map(|path| taken(path, spec.header, beside)).collect::<Result<_>>()?;
     let like = expected(names, spec.paths.len());
     let options = |(taken, like): (Taken, Option<Columns>)| OpenOptions {
         memory: resources.memory,
