@@ -1,7 +1,7 @@
 //! Models of rows, and checkpoints of their fits.
 
 use super::{file, folder};
-use partita::linear::LiftKind;
+use partita::linear::{LiftKind, PREPARING};
 use partita::report::{Flow, Observer, Progress};
 use partita_data::model_file::ModelFile;
 use partita_data::{Features, synth::gaussian_mixture};
@@ -36,12 +36,12 @@ pub fn checkpoint(bytes: &[u8]) -> bool {
     matches!(fit_with_checkpoint(&path), Err(JobError::Kept { .. }) | Ok(()))
 }
 
-/// Stops at once.
+/// Stops as soon as training has begun.
 struct Stop;
 
 impl Observer for Stop {
-    fn progress(&self, _: Progress) -> Flow {
-        Flow::Stop
+    fn progress(&self, progress: Progress) -> Flow {
+        if progress.done > PREPARING { Flow::Stop } else { Flow::Continue }
     }
 }
 
