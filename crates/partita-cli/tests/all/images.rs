@@ -115,7 +115,7 @@ fn clusters_of_a_network_carry_the_names_of_known_labels() {
     let told = lab.succeed(&format!("{fit} -o m.safetensors --labels-out l.csv"));
     assert!(told.contains("  sizes         digit-0 "), "{told}");
     let labels = String::from_utf8(lab.read("l.csv")).unwrap();
-    assert!(labels.starts_with("row,cluster,name,confidence\n") && labels.contains(",digit-7,"), "{labels}");
+    assert!(labels.starts_with("id,cluster,name,confidence\n") && labels.contains(",digit-7,"), "{labels}");
     lab.succeed("predict m.safetensors d-images-idx3-ubyte -o again.csv");
     assert_eq!(lab.read("l.csv"), lab.read("again.csv"));
     let report = lab.json("predict m.safetensors d-images-idx3-ubyte -o again.csv");
