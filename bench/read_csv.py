@@ -1,6 +1,6 @@
 """Reading a table of numbers from CSV, beside pandas, polars and pyarrow, in one run.
 
-    PYTHON bench/csv.py [MEGABYTES]
+    PYTHON bench/read_csv.py [MEGABYTES]
 
 PYTHON is an environment with numpy, pandas, polars and pyarrow. Ours is the example `read_speed` of partita-data
 (`cargo build --release -p partita-data --example read_speed`). The file is made in a temporary folder and read once before anything is
