@@ -1,6 +1,6 @@
 """The Python package beside the command and beside its peers, in one run.
 
-    PARTITA_DATA=folder PYTHON bench/python.py [overhead] [memory] [import] [peers]
+    PARTITA_DATA=folder PYTHON bench/python.py [overhead] [memory] [import] [drop-ins] [peers]
 
 PYTHON is an environment with the package installed by `pip install ./python`, and for `peers` with faiss-cpu and gemclus. The
 binary is `target/release/partita` or PARTITA_BIN. The folder holds the features that `fit.py` names.
@@ -106,6 +106,62 @@ def imports():
     common.table(("", "s"), [(line, f"{seconds(line) - bare:.3f}") for line in lines])
 
 
+def drop_ins():
+    """K-means and mixtures beside scikit-learn's, in turns, on one thread and on two."""
+    for threads in (1, 2):
+        print(common.again(threads, "drop-ins-alone", threads), end="")
+
+
+def drop_ins_alone(threads):
+    """The same options for both, from the same number of starts; processor time too, since the machine may be busy."""
+    import numpy as np
+    import partita
+    import sklearn.cluster
+    import sklearn.mixture
+    from sklearn.datasets import load_digits
+
+    photos = load(SETS["CIFAR-10, 10,000 x 1,280"][0])
+    rng = np.random.default_rng(0)
+    blobs = (rng.standard_normal((20, 16)) * 4)[rng.integers(20, size=100_000)] + rng.standard_normal((100_000, 16))
+    sets = {
+        "digits, 1,797 x 64, float64": load_digits(return_X_y=True)[0],
+        "CIFAR-10, 10,000 x 1,280, float32": photos.astype(np.float32),
+        "Gaussians, 100,000 x 16, float64": blobs,
+    }
+    kinds = [("KMeans(10, n_init=8)", "kmeans", {})]
+    kinds += [(f'GaussianMixture(10, covariance_type="{shape}")', "mixture", {"covariance_type": shape}) for shape in ("full", "tied", "diag")]
+    rows = []
+    for name, x in sets.items():
+        for shown, kind, options in kinds:
+            # A full covariance of 1,280 features is a matter of minutes for both.
+            if x.shape[1] > 1000 and options.get("covariance_type") in ("full", "tied"):
+                continue
+            if kind == "kmeans":
+                makers = {
+                    "partita": lambda s: partita.KMeans(10, n_init=8, random_state=s, n_jobs=threads),
+                    "scikit-learn": lambda s: sklearn.cluster.KMeans(10, n_init=8, random_state=s),
+                }
+            else:
+                makers = {
+                    "partita": lambda s, o=options: partita.GaussianMixture(10, random_state=s, n_jobs=threads, **o),
+                    "scikit-learn": lambda s, o=options: sklearn.mixture.GaussianMixture(10, random_state=s, **o),
+                }
+            told = {who: [] for who in makers}
+            for seed in SEEDS:
+                for who, make in makers.items():
+                    start, busy = time.perf_counter(), time.process_time()
+                    model = make(seed).fit(x)
+                    seconds, busy = time.perf_counter() - start, time.process_time() - busy
+                    told[who].append((seconds, busy, model.inertia_ if kind == "kmeans" else model.lower_bound_, model.n_iter_))
+            for who, found in told.items():
+                seconds, busy, goal, steps = map(list, zip(*found, strict=True))
+                rows.append(
+                    (name, shown, who, f"{min(seconds):.2f}", f"{min(busy):.2f}", f"{np.mean(goal):.6g}", f"{np.mean(steps):.0f}")
+                )
+    print(f"### K-means and mixtures, {threads} thread{'s'[: threads > 1]}, seeds 0 to {SEEDS[-1]} in turns\n")
+    common.table(("rows", "", "", "s, least", "processor s, least", "inertia or lower bound, mean", "iterations, mean"), rows)
+
+
 def peers():
     """One thread for all: on a busy machine the threads of the peers wait for each other."""
     print(common.again(1, "peers-alone"), end="")
@@ -136,6 +192,9 @@ def peers_alone():
     makers = {
         "partita `EntropyClustering`": lambda k, s: partita.EntropyClustering(k, random_state=s, n_jobs=1),
         "partita `KMeans(n_init=8)`": lambda k, s: partita.KMeans(k, n_init=8, random_state=s, n_jobs=1),
+        "partita `GaussianMixture`, diagonal": lambda k, s: partita.GaussianMixture(
+            k, covariance_type="diag", random_state=s, n_jobs=1
+        ),
         "scikit-learn `KMeans(n_init=8)`": lambda k, s: sklearn.cluster.KMeans(k, n_init=8, random_state=s),
         "scikit-learn `GaussianMixture`, diagonal": lambda k, s: sklearn.mixture.GaussianMixture(
             k, covariance_type="diag", random_state=s
@@ -180,12 +239,14 @@ def peers_alone():
         common.table(("", "ACC, mean (range)", "NMI", "ARI", "s, median", "runs"), rows)
 
 
-PARTS = {"overhead": overhead, "memory": memory, "import": imports, "peers": peers}
+PARTS = {"overhead": overhead, "memory": memory, "import": imports, "drop-ins": drop_ins, "peers": peers}
 
 
 def main():
     if sys.argv[1:2] == ["memory-of"]:
         return memory_of(sys.argv[2])
+    if sys.argv[1:2] == ["drop-ins-alone"]:
+        return drop_ins_alone(int(sys.argv[2]))
     if sys.argv[1:2] == ["peers-alone"]:
         return peers_alone()
     common.machine()

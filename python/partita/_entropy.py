@@ -16,7 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from . import _native
 from ._base import WHOLE, Clusterer
 from ._explain import explain, feature_names_of
-from ._input import known_labels, native, warn_of_lost_digits
+from ._input import known_labels, names_of_clusters, native, warn_of_lost_digits
 from ._one import REPORT as ONE_CLUSTER
 from ._one import OneCluster
 from ._options import INIT, arguments, one_of, specification
@@ -551,7 +551,7 @@ class EntropyClustering(Clusterer):
         options = {"examples": int(examples), "features": int(top), "bins": int(bins)}
         labels = self._model.predict(native(x), self._threads())
         told = self._model.portraits(native(x), labels, json.dumps(options), self._threads())
-        return [Portrait.of(found, names) for found in json.loads(told)]
+        return [Portrait.of(found, names, self.cluster_names_) for found in json.loads(told)]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file that the command ``partita`` reads too (safetensors).
@@ -584,8 +584,7 @@ class EntropyClustering(Clusterer):
         columns, names = model.names()
         if columns is not None:
             loaded.feature_names_in_ = np.asarray(columns, dtype=object)
-        missing = [None] * (loaded.n_clusters - len(names))
-        loaded.cluster_names_ = np.asarray(names + missing, dtype=object) if names else None
+        loaded.cluster_names_ = names_of_clusters(names, loaded.n_clusters)
         return loaded
 
     @classmethod

@@ -124,6 +124,17 @@ def warn_of_lost_digits(x: Any, names: Any) -> None:
         )
 
 
+def names_of_clusters(names: list[str], k: int) -> Any:
+    """The names of the first of ``k`` clusters as an array with None for the others; None if no cluster has a name.
+
+    Examples
+    --------
+    >>> names_of_clusters(["cat"], 2).tolist()
+    ['cat', None]
+    """
+    return np.asarray([*names, *[None] * (k - len(names))], dtype=object) if names else None
+
+
 def known_labels(given: Any, n: int | None, k: int, names: Any = None) -> tuple[Any, Any]:
     """Known labels as cluster numbers, -1 where unknown; and the names of the clusters if the labels are names.
 

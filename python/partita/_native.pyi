@@ -63,7 +63,7 @@ class NetworkModel:
     def predict_proba(self, images: _Images, threads: int) -> NDArray[np.float32]: ...
     def save(self, path: str | PathLike[str]) -> None: ...
     @staticmethod
-    def load(path: str | PathLike[str]) -> tuple[NetworkModel, int]: ...
+    def load(path: str | PathLike[str]) -> tuple[NetworkModel, int, list[str]]: ...
 
 def fit_network(
     images: _Images,
@@ -71,6 +71,7 @@ def fit_network(
     resources: str,
     *,
     known: NDArray[np.int32] | None = None,
+    names: list[str] | None = None,
     progress: _Progress | None = None,
 ) -> tuple[NetworkModel, NDArray[np.int32], str, list[str] | None, list[str]]: ...
 def fit_linear(

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _native
 from ._base import WHOLE, Clusterer
-from ._input import as_matrix, known_labels
+from ._input import as_matrix, known_labels, names_of_clusters
 from ._options import network_specification
 from ._portrait import Portrait
 
@@ -267,9 +267,15 @@ class NetworkClustering(Clusterer):
         images = _images(X)
         n = len(images) if isinstance(images, np.ndarray) else None
         labels, cluster_names = (None, None) if known is None else known_labels(known, n, int(self.n_clusters))
+        called = None if cluster_names is None else [str(name) for name in cluster_names if name is not None]
         with self._progress() as tell:
             model, found, told, names, notes = _native.fit_network(
-                images, json.dumps(network_specification(self)), json.dumps(self._resources()), known=labels, progress=tell
+                images,
+                json.dumps(network_specification(self)),
+                json.dumps(self._resources()),
+                known=labels,
+                names=called,
+                progress=tell,
             )
         for note in notes:
             warnings.warn(note, stacklevel=2)
@@ -324,7 +330,7 @@ class NetworkClustering(Clusterer):
         proba = self.predict_proba(X)
         options = json.dumps({"examples": int(examples), "features": 0, "bins": int(bins)})
         told = _native.portraits_of(proba, proba.argmax(axis=1).astype(np.int32), options)
-        return [Portrait.of(found, []) for found in json.loads(told)]
+        return [Portrait.of(found, [], self.cluster_names_) for found in json.loads(told)]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the network to a file that the command ``partita`` reads too (safetensors)."""
@@ -335,11 +341,12 @@ class NetworkClustering(Clusterer):
     def load(cls, path: str | os.PathLike[str]) -> NetworkClustering:
         """Read a network written by :meth:`save` or by ``partita fit --net``.
 
-        Of the arguments only ``n_clusters`` comes back; the others have their defaults until they are set for the next fit.
+        Of the arguments only ``n_clusters`` comes back; the others have their defaults until they are set for the next fit. The names
+        of clusters come back too.
         """
-        model, k = _native.NetworkModel.load(os.fspath(path))
+        model, k, names = _native.NetworkModel.load(os.fspath(path))
         loaded = cls(k)
-        loaded._model, loaded.classes_, loaded.cluster_names_ = model, np.arange(k), None
+        loaded._model, loaded.classes_, loaded.cluster_names_ = model, np.arange(k), names_of_clusters(names, k)
         return loaded
 
     def __getstate__(self) -> dict[str, Any]:

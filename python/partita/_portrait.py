@@ -84,6 +84,8 @@ class Portrait:
     features : list of (name, float)
         Features by what the step from the average row to the cluster's mean row adds to its lead over the other clusters, largest
         size first; empty where the model has no weights of features.
+    name : str, optional
+        What the cluster is called, if ``known`` gave it a name.
 
     Examples
     --------
@@ -108,10 +110,11 @@ class Portrait:
     doubtful: list[Example]
     nearest: Nearest | None
     features: list[tuple[Any, float]]
+    name: str | None = None
 
     @classmethod
-    def of(cls, found: dict[str, Any], names: Any) -> Portrait:
-        """A portrait as the engine tells it."""
+    def of(cls, found: dict[str, Any], names: Any, clusters: Any = None) -> Portrait:
+        """A portrait as the engine tells it, with the names of features and of clusters."""
         nearest = found["nearest"]
         if nearest is not None:
             margin = nearest.pop("margin") or {"median": None, "smallest": None}
@@ -122,6 +125,7 @@ class Portrait:
             "doubtful": [Example(**example) for example in found["doubtful"]],
             "nearest": nearest,
             "features": [(names[f["feature"]], f["value"]) for f in found["features"]],
+            "name": None if clusters is None else clusters[found["cluster"]],
         }
         return cls(**(found | rest))
 
@@ -131,4 +135,5 @@ class Portrait:
         return [name for name, _ in self.features]
 
     def __str__(self) -> str:
-        return f"cluster {self.cluster} ({self.size} rows): " + ", ".join(map(str, self.names))
+        name = "" if self.name is None else f" '{self.name}'"
+        return f"cluster {self.cluster}{name} ({self.size} rows): " + ", ".join(map(str, self.names))

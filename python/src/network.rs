@@ -77,19 +77,20 @@ pub struct NetworkModel(AnyModel);
 /// The model, the labels, the report as JSON, the names of the images, and what to know about how they were read.
 type Fitted<'py> = (NetworkModel, Bound<'py, PyArray1<i32>>, String, Option<Vec<String>>, Vec<String>);
 
-/// Train a network on images as a specification in JSON says, with the resources in JSON.
+/// Train a network on images as a specification in JSON says, with the resources in JSON; `names` are those of the first clusters.
 #[pyfunction]
-#[pyo3(signature = (images, spec, resources, *, known=None, progress=None))]
+#[pyo3(signature = (images, spec, resources, *, known=None, names=None, progress=None))]
 fn fit_network<'py>(
     py: Python<'py>,
     images: Images<'py>,
     spec: &str,
     resources: &str,
     known: Option<PyReadonlyArray1<'py, i32>>,
+    names: Option<Vec<String>>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Fitted<'py>> {
     let (spec, resources): (FitSpec, Resources) = (from_json(spec)?, from_json(resources)?);
-    let given = Given { known: slice(known.as_ref())?, ..Given::default() };
+    let given = Given { known: slice(known.as_ref())?, names: names.map(Into::into), ..Given::default() };
     let (source, skip_bad) = (images.source(), spec.network.as_ref().is_some_and(|network| network.skip_bad));
     let (record, names, notes) = run_job(py, progress.as_ref(), |watch| {
         let dataset = beside(source.open(skip_bad, &resources)?, &spec, &resources)?;
@@ -133,16 +134,16 @@ impl NetworkModel {
         self.0.write(path).map_err(raised)
     }
 
-    /// Read such a file; also the number of clusters.
+    /// Read such a file; also the number of clusters, and the names of the first ones.
     #[staticmethod]
-    fn load(path: PathBuf) -> PyResult<(Self, usize)> {
+    fn load(path: PathBuf) -> PyResult<(Self, usize, Vec<String>)> {
         let model = AnyModel::read(&path).map_err(raised)?;
         if model.linear().is_some() {
             let message = "this is no network; read it with EntropyClustering.load";
             return Err(PyValueError::new_err(format!("{}: {message}", path.display())));
         }
-        let k = model.k();
-        Ok((Self(model), k))
+        let (k, names) = (model.k(), model.cluster_names().to_vec());
+        Ok((Self(model), k, names))
     }
 }
 

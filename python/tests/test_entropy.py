@@ -94,6 +94,16 @@ def test_known_labels_may_be_names_with_gaps(blobs):
     assert EntropyClustering(4, n_init=2).fit(x).cluster_names_ is None
 
 
+def test_portraits_carry_the_names_of_clusters(blobs):
+    x, y = blobs
+    words = np.array(["pear", "apple"], dtype=object)
+    model = EntropyClustering(4, n_init=2).fit(x, known=[words[label] if label < 2 else None for label in y])
+    portraits = model.portraits(x)
+    assert [portrait.name for portrait in portraits] == ["apple", "pear", None, None]
+    assert str(portraits[0]).startswith("cluster 0 'apple' (100 rows): ")
+    assert str(portraits[2]).startswith("cluster 2 (100 rows): ")
+
+
 def test_the_truth_given_as_y_does_not_train(digits):
     x, y = digits
     plain = EntropyClustering(10, n_init=2).fit(x)

@@ -201,7 +201,7 @@ WRONG_FOR_NETWORKS = {
     "metrics": ({"metrics": "m.txt"}, "m.txt.*jsonl"),
 }
 # Fields that the package does not use: Python handles files itself, and no fit sees the truth.
-NOT_FOR_PYTHON = {"exclude", "header", "missing", "array", "columns", "id_column", "truth"}
+NOT_FOR_PYTHON = {"exclude", "header", "label_header", "missing", "array", "columns", "id_column", "truth"}
 
 
 def test_every_field_has_a_name_here():

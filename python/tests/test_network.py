@@ -57,6 +57,20 @@ def test_a_fit_tells_what_it_did(images):
 
 
 @deep
+def test_clusters_carry_the_names_of_known_labels(images, tmp_path):
+    x, y = images
+    words = np.array([f"digit {label}" for label in y], dtype=object)
+    model = NetworkClustering(10, **QUICK).fit(x, known=np.where(np.arange(300) % 2 == 0, words, None))
+    names = [f"digit {label}" for label in range(10)]
+    assert model.cluster_names_.tolist() == names == [p.name for p in model.portraits(x)]
+    assert str(model.portraits(x)[3]).startswith("cluster 3 'digit 3' (")
+    model.save(tmp_path / "net.safetensors")
+    loaded = NetworkClustering.load(tmp_path / "net.safetensors")
+    assert loaded.cluster_names_.tolist() == names == [p.name for p in loaded.portraits(x)]
+    assert NetworkClustering(10, **QUICK).fit(x).portraits(x)[0].name is None
+
+
+@deep
 @pytest.mark.parametrize(
     ("flags", "options"),
     [

@@ -60,8 +60,8 @@ pub fn text(record: &Record, written: &[Written<'_>]) -> String {
     {
         line("held out", format!("{}  ({} images not trained on)", truth(held.metrics), held.n));
     }
-    for ailment in &record.ailments {
-        line("warning", describe(*ailment, &|cluster| record.cluster(cluster)));
+    for warning in describe(&record.ailments, &|cluster| record.cluster(cluster)) {
+        line("warning", warning);
     }
     if let Some(advice) = &record.advice {
         line("advice", advice.clone());
@@ -226,16 +226,29 @@ fn describe_columns(columns: &Columns) -> String {
     }
 }
 
-/// An ailment, with the names of clusters.
-pub fn describe(ailment: Ailment, name: &dyn Fn(usize) -> String) -> String {
-    match ailment {
-        Ailment::Dead { cluster } => {
-            let cluster = name(cluster);
-            format!("cluster {cluster} is dead: (almost) no row goes there")
-        }
+/// Clusters that are lost, by name: all that are dead on one line, since there may be many.
+fn describe(ailments: &[Ailment], name: &dyn Fn(usize) -> String) -> Vec<String> {
+    const SHOWN: usize = 12;
+    let dead = ailments.iter().filter_map(|ailment| match ailment {
+        Ailment::Dead { cluster } => Some(name(*cluster)),
+        Ailment::Twin { .. } => None,
+    });
+    let dead: Vec<String> = dead.collect();
+    let named = dead.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let more = if dead.len() > SHOWN { ", …" } else { "" };
+    let dead = match dead.len() {
+        0 => None,
+        1 => Some(format!("cluster {named} is dead: (almost) no row goes there")),
+        count => Some(format!("{count} clusters are dead: (almost) no row goes there ({named}{more})")),
+    };
+    let twin = |ailment: &Ailment| match ailment {
+        Ailment::Dead { .. } => None,
         Ailment::Twin { cluster, of } => {
-            let (cluster, of) = (name(cluster), name(of));
-            format!("cluster {cluster} is a twin of cluster {of}, which wins nearly all rows they share")
+            let (cluster, of) = (name(*cluster), name(*of));
+            Some(format!(
+                "cluster {cluster} is a twin of cluster {of}, which wins nearly all rows they share"
+            ))
         }
-    }
+    };
+    dead.into_iter().chain(ailments.iter().filter_map(twin)).collect()
 }

@@ -6,6 +6,7 @@ use crate::error::{DataError, Result};
 use crate::ids::Ids;
 use crate::naming::{Naming, is_certain, naming};
 use crate::roles::Table;
+use crate::source::Source;
 use crate::table;
 use crate::text::Text;
 use std::borrow::Cow;
@@ -29,6 +30,15 @@ pub(crate) struct Choose<'a> {
     pub(crate) called: &'a [&'a str],
     /// How many rows there should be, if that is known.
     pub(crate) rows: Option<usize>,
+    /// Whether the first line of a text table names the columns, if that was said.
+    pub(crate) header: Option<bool>,
+}
+
+impl<'a> Choose<'a> {
+    /// What a source asks for.
+    pub(crate) fn of(source: &'a Source) -> Self {
+        Self { column: source.column.as_deref(), called: &[], rows: None, header: source.header }
+    }
 }
 
 /// The cells of a column.
@@ -110,16 +120,16 @@ pub(crate) fn from_text(path: &Path, file: &File, packed: bool, choose: Choose<'
     let asked = choose.column.is_some() && named.is_some();
     let shown = table::is_header(&first, second.as_deref())
         || named.is_some_and(|at| names_once(&first[at], &found) || asked);
-    let guessed = !shown && looks_like_header(&found, choose.rows);
-    let header = shown || guessed;
+    let guessed = choose.header.is_none() && !shown && looks_like_header(&found, choose.rows);
+    let header = choose.header.unwrap_or(shown || guessed);
     let rest = if header { &rows[..] } else { &[std::slice::from_ref(&first), &rows[..]].concat() };
     let columns = table::describe(&first, rest, header);
     let picked = pick(Table { path, columns: &columns, named: header }, choose)?;
     let mut cells = Cells::new(&columns, &picked, header);
     let found = if picked.column == column { found } else { records.column(picked.column)? };
     // The first label may be unknown, as any other.
-    let skip =
-        usize::from(header && (first.len() > 1 || found.first().is_some_and(|cell| !is_unknown(cell))));
+    let said = choose.header == Some(true) || first.len() > 1;
+    let skip = usize::from(header && (said || found.first().is_some_and(|cell| !is_unknown(cell))));
     cells.cells = found.into_iter().skip(skip).collect();
     if let (Some(ids), Some(id)) = (&mut cells.ids, picked.id) {
         ids.values = records.column(id)?.into_iter().skip(skip).collect();

@@ -31,7 +31,7 @@ pub struct LabelTable {
 /// line is an empty cell.
 pub fn read_labels(path: impl AsRef<Path>) -> Result<Labels> {
     let path = path.as_ref().to_owned();
-    Ok(read_label_table(&Source { path, column: None }, None)?.labels)
+    Ok(read_label_table(&Source { path, column: None, header: None }, None)?.labels)
 }
 
 /// The same for a column that may be named, with the names of the rows. If there should be labels of `rows` rows, that helps to
@@ -42,7 +42,7 @@ pub fn read_labels(path: impl AsRef<Path>) -> Result<Labels> {
 pub fn read_label_table(source: &Source, rows: Option<usize>) -> Result<LabelTable> {
     let path = &*source.path;
     let (file, format) = identify(path)?;
-    let choose = Choose { column: source.column.as_deref(), called: &LABEL_COLUMNS, rows };
+    let choose = Choose { called: &LABEL_COLUMNS, rows, ..Choose::of(source) };
     match format {
         Format::Text | Format::TextGz => {
             interpreted(path, cells::from_text(path, &file, format == Format::TextGz, choose)?, source)

@@ -21,6 +21,7 @@ mod columns;
 mod csv;
 mod digits;
 mod disk;
+mod dressed;
 mod dtype;
 mod error;
 mod features;

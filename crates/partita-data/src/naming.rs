@@ -2,6 +2,7 @@
 //! the first cells. A column with fractions always measures something.
 
 use crate::column::{Column, Kind};
+use crate::dressed;
 use std::collections::HashSet;
 
 /// Names of columns that number or name the rows, whatever they hold.
@@ -50,6 +51,8 @@ const NUMBERS: [&str; 16] = [
 ];
 /// Rows that have to be seen before values alone say something.
 const ENOUGH: usize = 10;
+/// Rows that have to be seen where they are counted from another number than 0 or 1.
+const PLENTY: usize = 20;
 
 /// What a column names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,7 +76,9 @@ pub(crate) fn naming(index: usize, column: &Column) -> Option<Naming> {
     let last = words.last().map_or("", String::as_str);
     let distinct = is_distinct(&column.sample);
     let (id, number) = (IDS.contains(&last), NUMBERS.contains(&last));
-    if distinct && (id || (number && column.sample.len() >= ENOUGH) || (text && index == 0)) {
+    // Prices that are all different do not name rows, even in the first column.
+    let text_names = text && index == 0 && dressed::example(&column.sample).is_none();
+    if distinct && (id || (number && column.sample.len() >= ENOUGH) || text_names) {
         return Some(Naming::Rows);
     }
     if text {
@@ -125,10 +130,13 @@ fn has_leading_zeros(cells: &[String]) -> bool {
         && cells.iter().all(|cell| cell.len() == cells[0].len())
 }
 
-/// 0, 1, 2, … or 1, 2, 3, … from the first row on.
+/// 0, 1, 2, … or 1, 2, 3, … from the first row on; of many rows also from another number, unless all may be years, which measure time.
 fn counts_rows(cells: &[String]) -> bool {
-    let from = |first: usize| cells.iter().enumerate().all(|(i, cell)| cell.parse() == Ok(first + i));
-    cells.len() >= ENOUGH && (from(0) || from(1))
+    let Some(first) = cells.first().and_then(|cell| cell.parse::<i64>().ok()) else { return false };
+    let counted = || (first..).zip(cells).all(|(number, cell)| cell.parse() == Ok(number));
+    let years = (1900..2100).contains(&first);
+    let enough = if first == 0 || first == 1 { ENOUGH } else { PLENTY };
+    cells.len() >= enough && !years && counted()
 }
 
 #[cfg(test)]
@@ -170,7 +178,12 @@ mod tests {
     fn rows_that_are_counted_and_leading_zeros_are_seen_in_the_values() {
         assert_eq!(numbers("t", |i| i), Some(Naming::Rows));
         assert_eq!(numbers("t", |i| i + 1), Some(Naming::Rows));
-        assert_eq!(numbers("t", |i| i + 2), None);
+        assert_eq!(numbers("t", |i| i + 10_001), Some(Naming::Rows));
+        assert_eq!(numbers("t", |i| 2 * i), None);
+        assert_eq!(numbers("t", |i| i / 2), None);
+        assert_eq!(numbers("t", |i| (i + 1) % 30), None);
+        assert_eq!(numbers("year", |i| 1950 + i), None);
+        assert_eq!(naming(1, &column("t", (0..19).map(|i| (i + 7).to_string()))), None);
         let dresden = column("place", (0..9).map(|i| format!("0106{}", i % 3)));
         assert_eq!(naming(2, &dresden), Some(Naming::Code));
         assert_eq!(naming(2, &column("t", (0..4).map(|i| i.to_string()))), None);

@@ -2,6 +2,7 @@
 
 use crate::classes::LABEL_COLUMNS;
 use crate::column::{Column, Kind};
+use crate::dressed;
 use crate::error::{DataError, Result, list};
 use crate::naming::{Naming, naming};
 use crate::options::OpenOptions;
@@ -242,6 +243,13 @@ impl Table<'_> {
         if !text.is_empty() {
             notes.push(format!("left out, being no features: {}", list(&text)));
         }
+        notes.extend(left_out.iter().filter(|(_, why)| *why == Why::Text).filter_map(|(i, _)| {
+            let example = dressed::example(&self.columns[*i].sample)?;
+            let column = name(*i);
+            Some(format!(
+                "column '{column}' holds numbers with signs or separators, such as '{example}'; write them as plain numbers to use them"
+            ))
+        }));
         // A coordinate is often called y, so that name alone says nothing.
         let label = |i: &&usize| LABEL_COLUMNS.iter().any(|l| *l != "y" && name(**i).eq_ignore_ascii_case(l));
         if let Some(&i) = roles.features.iter().find(label) {

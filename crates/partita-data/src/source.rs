@@ -9,6 +9,8 @@ pub struct Source {
     pub path: PathBuf,
     /// The column, by name or by number from 1.
     pub column: Option<String>,
+    /// Whether the first line of a text table names the columns; found from the content if it is not said.
+    pub header: Option<bool>,
 }
 
 impl Source {
@@ -21,9 +23,12 @@ impl Source {
     /// assert_eq!((source.path, source.column), ("no-such-file.csv".into(), Some("species".to_owned())));
     /// ```
     pub fn parse(typed: &Path) -> Self {
-        let whole = Self { path: typed.to_owned(), column: None };
+        let whole = Self { path: typed.to_owned(), column: None, header: None };
         let Some(text) = typed.to_str().filter(|_| !typed.exists()) else { return whole };
-        let split = |at: usize| Self { path: text[..at].into(), column: Some(text[at + 1..].to_owned()) };
+        let split = |at: usize| {
+            let (path, column) = (text[..at].into(), Some(text[at + 1..].to_owned()));
+            Self { path, column, header: None }
+        };
         let colons: Vec<usize> = text.match_indices(':').map(|(at, _)| at).collect();
         let there = colons.iter().rev().map(|&at| split(at)).find(|found| found.path.is_file());
         // A path such as C:\data.csv has no column; of files that do not exist, the part before the colon is named in errors.
@@ -44,10 +49,14 @@ mod tests {
             std::fs::write(at(name), "x").unwrap();
         }
         let parsed = |name: &str| Source::parse(&at(name));
-        assert_eq!(parsed("t.csv"), Source { path: at("t.csv"), column: None });
-        assert_eq!(parsed("a:b.csv"), Source { path: at("a:b.csv"), column: None });
-        assert_eq!(parsed("a:b.csv:c"), Source { path: at("a:b.csv"), column: Some("c".into()) });
-        assert_eq!(parsed("t.csv:c:d"), Source { path: at("t.csv"), column: Some("c:d".into()) });
+        let source = |name: &str, column: Option<&str>| {
+            let column = column.map(str::to_owned);
+            Source { path: at(name), column, header: None }
+        };
+        assert_eq!(parsed("t.csv"), source("t.csv", None));
+        assert_eq!(parsed("a:b.csv"), source("a:b.csv", None));
+        assert_eq!(parsed("a:b.csv:c"), source("a:b.csv", Some("c")));
+        assert_eq!(parsed("t.csv:c:d"), source("t.csv", Some("c:d")));
         let drive = Source::parse(Path::new(r"C:\no\such.csv"));
         assert_eq!(drive.column, None);
     }

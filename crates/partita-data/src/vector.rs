@@ -49,12 +49,13 @@ pub struct WeightTable {
 /// is the last.
 pub fn read_weights(source: &Source) -> Result<WeightTable> {
     let path = &*source.path;
-    let choose = Choose { column: source.column.as_deref(), called: &WEIGHT_COLUMNS, rows: None };
+    let choose = Choose { called: &WEIGHT_COLUMNS, ..Choose::of(source) };
     let cells = match identify(path) {
         Ok((file, Format::Parquet)) => parquet::read_cells(path, file, choose)?,
         Ok((file, format @ (Format::Text | Format::TextGz))) => {
             let packed = format == Format::TextGz;
-            let named = source.column.is_some() || packed || cells::has_named_columns(path, &file);
+            let header = source.header.unwrap_or_else(|| cells::has_named_columns(path, &file));
+            let named = source.column.is_some() || packed || header;
             if !named {
                 return Ok(without_columns(read_vector(path)?));
             }

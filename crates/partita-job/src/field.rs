@@ -37,6 +37,8 @@ fields! {
     Exclude = "exclude",
     /// Whether the first line of a text table names the columns.
     Header = "header",
+    /// Whether the first line of a file of labels or weights names its columns.
+    LabelHeader = "label_header",
     /// What is done about missing values.
     Missing = "missing",
     /// Number of clusters.

@@ -7,7 +7,7 @@ use crate::join::Beside;
 use crate::spec::FitSpec;
 use partita::linear::Model;
 use partita_data::model_file::ModelFile;
-use partita_data::{Labels, Source, WeightTable, read_weights};
+use partita_data::{Labels, WeightTable, read_weights};
 use std::borrow::Cow;
 use std::path::Path;
 
@@ -161,7 +161,7 @@ fn check_known(typed: &Path, labels: &Labels, k: usize) -> Result<()> {
 impl Dataset<'_> {
     /// Weights of the rows from a file as it is typed.
     fn weights(&self, typed: &Path, notes: &mut Vec<Note>) -> Result<Vec<f32>> {
-        let source = Source::parse(typed);
+        let source = self.source(typed);
         let WeightTable { values, ids, notes: said, .. } = read_weights(&source)?;
         notes.extend(said.into_iter().map(|text| Note::Read { path: source.path.clone(), text }));
         let (field, path) = (Some(Field::Weights), &*source.path);

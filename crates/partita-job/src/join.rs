@@ -188,9 +188,8 @@ fn listed(names: &[&str]) -> String {
     shown.join(", ") + more
 }
 
-/// Labels from a file as it is typed, `FILE` or `FILE:COLUMN`, and what to know about them.
-pub(crate) fn labels_from(typed: &Path, rows: Option<usize>) -> Result<(PathBuf, LabelTable, Vec<Note>)> {
-    let source = Source::parse(typed);
+/// Labels from a file, and what to know about them.
+pub(crate) fn labels_from(source: Source, rows: Option<usize>) -> Result<(PathBuf, LabelTable, Vec<Note>)> {
     let mut table = read_label_table(&source, rows)?;
     let note = |text: String| Note::Read { path: source.path.clone(), text };
     let notes = std::mem::take(&mut table.notes).into_iter().map(note).collect();
@@ -205,6 +204,14 @@ impl Dataset<'_> {
         real(path).is_some_and(|path| origins.any(|origin| real(origin).as_ref() == Some(&path)))
     }
 
+    /// A file of labels or weights as it is typed, with what was said about its header: if it is a file of the data, the same as there.
+    pub(crate) fn source(&self, typed: &Path) -> Source {
+        let source = Source::parse(typed);
+        let [own, beside] = self.headers();
+        let header = if self.is_from(&source.path) { own } else { beside };
+        Source { header, ..source }
+    }
+
     /// The rows that labels or weights are wanted for.
     pub(crate) fn target(&self) -> Target<'_> {
         Target { all: self.labelled(), ids: self.named_ids(), dropped: self.dropped_ids() }
@@ -216,7 +223,8 @@ impl Dataset<'_> {
     /// # Errors
     /// If the file cannot be read, or holds no labels for these rows.
     pub fn labels(&self, typed: &Path, field: Field) -> Result<(Labels, Vec<Note>)> {
-        let (path, LabelTable { labels, ids, .. }, mut notes) = labels_from(typed, Some(self.labelled()))?;
+        let (path, LabelTable { labels, ids, .. }, mut notes) =
+            labels_from(self.source(typed), Some(self.labelled()))?;
         // Where only a few rows have labels, a file with names need not have all of them.
         let absent = (field == Field::Known).then_some(-1);
         let ids = ids.filter(|_| !self.is_from(&path));
@@ -258,14 +266,19 @@ impl Dataset<'_> {
 }
 
 /// True and predicted labels of the same rows, from files as they are typed, with what to know about them. Rows are matched by their
-/// names where both files have them.
+/// names where both files have them. `header` says whether the first lines of the files name columns; otherwise the content shows it.
 ///
 /// # Errors
 /// If a file cannot be read, or they are not labels of the same rows.
-pub fn labels_to_compare(truth: &Path, pred: &Path) -> Result<(Vec<i64>, Vec<i64>, Vec<Note>)> {
-    let rows = labels_from(pred, None)?.1.labels.values.len();
-    let (path, truth, mut notes) = labels_from(truth, Some(rows))?;
-    let (pred_path, pred, said) = labels_from(pred, Some(truth.labels.values.len()))?;
+pub fn labels_to_compare(
+    truth: &Path,
+    pred: &Path,
+    header: Option<bool>,
+) -> Result<(Vec<i64>, Vec<i64>, Vec<Note>)> {
+    let read = |typed: &Path, rows| labels_from(Source { header, ..Source::parse(typed) }, rows);
+    let rows = read(pred, None)?.1.labels.values.len();
+    let (path, truth, mut notes) = read(truth, Some(rows))?;
+    let (pred_path, pred, said) = read(pred, Some(truth.labels.values.len()))?;
     notes.extend(said);
     let (pred_rows, all) = (pred.labels.values, truth.labels.values.len());
     if pred.ids.is_none() && pred_rows.len() != all {

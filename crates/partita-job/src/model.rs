@@ -68,7 +68,7 @@ impl AnyModel {
         match self {
             Self::Linear(file) => &file.names.clusters,
             #[cfg(feature = "deep")]
-            Self::Network(_) => &[],
+            Self::Network(model) => &model.cluster_names,
         }
     }
 

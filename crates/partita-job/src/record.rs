@@ -181,7 +181,9 @@ impl Record {
                 file.medians = medians.map(<[f32]>::to_vec);
             }
             #[cfg(feature = "deep")]
-            AnyModel::Network(_) => {}
+            AnyModel::Network(model) => {
+                model.cluster_names = self.cluster_names.clone().unwrap_or_default();
+            }
         }
         self
     }

@@ -2,7 +2,7 @@
 
 use super::ReadArgs;
 use super::examples::COMPARE;
-use super::values::{LiftArg, PrepareArg, dims, range, restarts};
+use super::values::{LiftArg, PrepareArg, dims, range, restarts, yes_or_no};
 use clap::{Args, ValueEnum, ValueHint};
 use partita::compare::Contender;
 use partita::linear::Dims;
@@ -29,6 +29,9 @@ pub struct CompareArgs {
     /// True labels; without them, the result has only measures that need none
     #[arg(long, value_name = "FILE[:COLUMN]", value_hint = ValueHint::FilePath)]
     pub truth: Option<PathBuf>,
+    /// Whether the first line of that file names its columns: yes or no [default: found from the content]
+    #[arg(long, value_name = "yes|no", value_parser = yes_or_no, requires = "truth")]
+    pub label_header: Option<bool>,
     /// Methods by name, or all
     #[arg(long, value_name = "A,B,..", value_delimiter = ',', default_values = USUAL_METHODS)]
     pub methods: Vec<String>,

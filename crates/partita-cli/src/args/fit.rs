@@ -6,7 +6,7 @@ use super::NetworkArgs;
 use super::ReadOptions;
 use super::values::{
     BalanceArg, InitArg, LiftArg, OptimiserArg, PrepareArg, RefreshArg, clusters, dims, neighbours, outliers,
-    positive, restarts,
+    positive, restarts, yes_or_no,
 };
 use clap::{Args, ValueHint};
 use partita::linear::{Dims, Loss, Neighbours};
@@ -64,6 +64,9 @@ pub struct FitArgs {
     /// True labels, only to report ACC, NMI and ARI; they never influence the fit. Rows are matched by id where both files have one
     #[arg(long, value_name = "FILE[:COLUMN]", value_hint = ValueHint::FilePath)]
     pub truth: Option<PathBuf>,
+    /// Whether the first lines of these files name their columns: yes or no [default: found from the content]
+    #[arg(long, value_name = "yes|no", value_parser = yes_or_no)]
+    pub label_header: Option<bool>,
     /// Keep the cluster numbers of this model: start from it if the number of clusters is the same, and match the result to it unless --known names the clusters
     #[arg(long, value_name = "MODEL", value_hint = ValueHint::FilePath)]
     pub like: Option<PathBuf>,

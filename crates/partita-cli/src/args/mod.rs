@@ -119,6 +119,7 @@ impl ReadArgs {
             id_column: id_column.clone(),
             exclude: exclude.clone(),
             header: *header,
+            label_header: None,
             missing: missing.map(Into::into),
         }
     }
@@ -191,6 +192,9 @@ pub struct UpdateArgs {
     /// True labels, only to report ACC, NMI and ARI
     #[arg(long, value_name = "FILE[:COLUMN]", value_hint = ValueHint::FilePath)]
     pub truth: Option<PathBuf>,
+    /// Whether the first line of that file names its columns: yes or no [default: found from the content]
+    #[arg(long, value_name = "yes|no", value_parser = values::yes_or_no, requires = "truth")]
+    pub label_header: Option<bool>,
     /// Print one JSON object on standard output, and nothing else
     #[arg(long)]
     pub json: bool,
@@ -205,6 +209,9 @@ pub struct EvaluateArgs {
     /// Predicted labels
     #[arg(long, value_name = "FILE[:COLUMN]", value_hint = ValueHint::FilePath)]
     pub pred: PathBuf,
+    /// Whether the first lines of text tables name their columns: yes or no [default: found from the content]
+    #[arg(long, value_name = "yes|no", value_parser = values::yes_or_no)]
+    pub header: Option<bool>,
     /// Print one JSON object on standard output
     #[arg(long)]
     pub json: bool,

@@ -9,7 +9,7 @@ use anyhow::{Result, bail};
 use partita::compare::{Comparison, MethodResult, Setting, Spread, compare};
 use partita::linear::Input;
 use partita_job::export::{check_files, write};
-use partita_job::{Dataset, Field, contenders};
+use partita_job::{DataSpec, Dataset, Field, contenders};
 use partita_study::table::{Table, words};
 use std::path::Path;
 
@@ -23,7 +23,8 @@ pub fn run(args: &CompareArgs) -> Result<()> {
     let resources = args.read.resources();
     let beside: Vec<(Field, &Path)> =
         args.truth.as_deref().map(|typed| (Field::Truth, typed)).into_iter().collect();
-    let dataset = opened(Dataset::open_beside(&args.read.spec(), &beside, &resources))?;
+    let spec = DataSpec { label_header: args.label_header, ..args.read.spec() };
+    let dataset = opened(Dataset::open_beside(&spec, &beside, &resources))?;
     let truth = args.truth.as_deref().map(|typed| dataset.labels(typed, Field::Truth)).transpose()?;
     let truth = truth.map(|(labels, notes)| {
         show(&notes);
@@ -78,10 +79,13 @@ fn table(found: &Comparison) -> Table {
         false => by_itself(m),
     };
     let mut notes = vec![format!(
-        "Mean ± sd over {} seeds, {} restarts each where a method has restarts; the same rows and preparation for all. \
-         Losses are each method's own and not comparable. Agreement: mean ARI between seeds.",
-        found.seeds.len(),
-        found.restarts
+        "{} each where a method has restarts; the same rows and preparation for all. \
+         Losses are each method's own and not comparable.{}",
+        match (found.seeds.len(), counted(found.restarts, "restart")) {
+            (1, restarts) => format!("One seed, {restarts}"),
+            (seeds, restarts) => format!("Mean ± sd over {seeds} seeds, {restarts}"),
+        },
+        if found.seeds.len() > 1 { " Agreement: mean ARI between seeds." } else { "" }
     )];
     if truth {
         notes.push(
@@ -97,6 +101,11 @@ fn table(found: &Comparison) -> Table {
         rows: found.methods.iter().filter(|m| m.failure.is_none()).map(row).collect(),
         notes,
     }
+}
+
+/// A number of things.
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn failure(method: &MethodResult) -> Option<String> {

@@ -19,7 +19,7 @@ struct Evaluation {
 }
 
 pub fn run(args: &EvaluateArgs) -> Result<()> {
-    let (truth, pred, notes) = labels_to_compare(&args.truth, &args.pred)?;
+    let (truth, pred, notes) = labels_to_compare(&args.truth, &args.pred, args.header)?;
     show(&notes);
     let scores = scores(&truth, &pred)?;
     let left_out = truth.iter().zip(&pred).filter(|(t, p)| **t < 0 || **p < 0).count();

@@ -7,7 +7,7 @@ use crate::summary::{self, Written};
 use anyhow::Result;
 use partita_data::model_file::ModelFile;
 use partita_job::export::apart;
-use partita_job::{Dataset, Field, FitSpec, Given, Outputs, continue_model};
+use partita_job::{DataSpec, Dataset, Field, FitSpec, Given, Outputs, continue_model};
 use std::path::Path;
 
 pub fn run(args: &UpdateArgs) -> Result<()> {
@@ -21,7 +21,8 @@ pub fn run(args: &UpdateArgs) -> Result<()> {
     let old = ModelFile::read(&args.model)?;
     let beside: Vec<(Field, &Path)> =
         args.truth.as_deref().map(|typed| (Field::Truth, typed)).into_iter().collect();
-    let dataset = opened(Dataset::open_for_model(&old, &args.read.spec(), &beside, &resources))?;
+    let spec = DataSpec { label_header: args.label_header, ..args.read.spec() };
+    let dataset = opened(Dataset::open_for_model(&old, &spec, &beside, &resources))?;
     let truth = args.truth.as_deref().map(|typed| dataset.labels(typed, Field::Truth)).transpose()?;
     let truth = truth.map(|(labels, notes)| {
         show(&notes);

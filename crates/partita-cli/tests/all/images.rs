@@ -105,11 +105,29 @@ fn a_network_is_fitted_written_and_used() {
 }
 
 #[test]
+fn clusters_of_a_network_carry_the_names_of_known_labels() {
+    let lab = with_images();
+    let (_, labels) = digits();
+    let known = labels[..600].iter().enumerate();
+    let known = known.map(|(i, label)| if i % 2 == 0 { format!("digit-{label}\n") } else { "\n".to_owned() });
+    lab.write("known.csv", known.collect::<String>());
+    let fit = "fit d-images-idx3-ubyte -k 10 --net mlp --epochs 1 --batch 100 --known known.csv";
+    let told = lab.succeed(&format!("{fit} -o m.safetensors --labels-out l.csv"));
+    assert!(told.contains("  sizes         digit-0 "), "{told}");
+    let labels = String::from_utf8(lab.read("l.csv")).unwrap();
+    assert!(labels.starts_with("id,cluster,name,confidence\n") && labels.contains(",digit-7,"), "{labels}");
+    lab.succeed("predict m.safetensors d-images-idx3-ubyte -o again.csv");
+    assert_eq!(lab.read("l.csv"), lab.read("again.csv"));
+    let report = lab.json("predict m.safetensors d-images-idx3-ubyte -o again.csv");
+    assert_eq!(report["cluster_names"][9], "digit-9");
+}
+
+#[test]
 fn clusters_that_died_are_named() {
     let lab = with_images();
     let fit = "fit d-images-idx3-ubyte -k 10 --net linear --vat 0 --epochs 1 --batch 600 --learning-rate 10";
     let told = lab.succeed(fit);
-    assert!(told.contains("is dead") && told.contains("--head-rate"), "{told}");
+    assert!(told.contains("dead: (almost) no row") && told.contains("--head-rate"), "{told}");
     let json: serde_json::Value = serde_json::from_str(&lab.succeed(&format!("{fit} --json"))).unwrap();
     let [sizes, ailments] = ["cluster_sizes", "ailments"].map(|key| json[key].as_array().unwrap());
     let dead = sizes.iter().filter(|size| size.as_u64().unwrap() < 6).count();

@@ -100,5 +100,5 @@ fn a_collapse_is_explained() {
     let advice = report["advice"].as_str().unwrap();
     assert!(advice.contains("lambda = 0") && advice.contains("use lambda = 100"), "{advice}");
     let text = lab.succeed("fit x.npy -k 10 --lambda 0");
-    assert!(text.contains("is dead") && text.contains("use lambda = 100"), "{text}");
+    assert!(text.contains("dead: (almost) no row") && text.contains("use lambda = 100"), "{text}");
 }

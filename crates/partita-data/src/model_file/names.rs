@@ -23,7 +23,10 @@ impl Names {
     }
 
     /// The entries of a model file. What has no names has none, so that such files are as they always were.
-    pub(super) fn entries(&self) -> serde_json::Result<Vec<(&'static str, String)>> {
+    ///
+    /// # Errors
+    /// If a name cannot be written as JSON.
+    pub fn entries(&self) -> serde_json::Result<Vec<(&'static str, String)>> {
         let mut entries = Vec::new();
         if self.columns.iter().any(Option::is_some) {
             entries.push(("columns", serde_json::to_string(&self.columns)?));
@@ -34,8 +37,11 @@ impl Names {
         Ok(entries)
     }
 
-    /// The names in the entries of a file of a model with `k` clusters and `m` features.
-    pub(super) fn read(metadata: &BTreeMap<String, String>, k: usize, origin: &Origin<'_>) -> Result<Self> {
+    /// The names in the entries of a file of a model with `k` clusters.
+    ///
+    /// # Errors
+    /// If they are not names, or more clusters have one than there are.
+    pub fn read(metadata: &BTreeMap<String, String>, k: usize, origin: &Origin<'_>) -> Result<Self> {
         let names = Self {
             columns: entry(metadata, "columns", origin)?,
             clusters: entry(metadata, "clusters", origin)?,

@@ -10,16 +10,27 @@ pub(super) struct Move {
     pub name: CString,
     /// Its name at the end.
     pub target: CString,
-    /// Whether nothing has that name yet.
-    pub free: bool,
+    /// A second name for what has that name now, so that it can come back; none if nothing has it.
+    pub old: Option<CString>,
 }
 
-/// Make all moves in order; the first that fails leaves its reason as the last error of the system.
+/// A move that failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Failure {
+    /// Which one.
+    pub at: usize,
+    /// The error of the system.
+    pub reason: i32,
+    /// How many of those before it could not be undone.
+    pub stay: usize,
+}
+
+/// Make all moves in order. If one fails, those before it are undone: what was there comes back.
 ///
 /// Only calls that are allowed between a fork and the end of the child: no allocation, no lock.
-pub(super) fn give(moves: &[Move]) -> Result<(), usize> {
+pub(super) fn give(moves: &[Move]) -> Result<(), Failure> {
     // A file that takes nobody's place needs no temporary name if it is alone.
-    if let [Move { handle: Some(handle), target, free: true, .. }] = moves
+    if let [Move { handle: Some(handle), target, old: None, .. }] = moves
         && link(handle, target)
     {
         return Ok(());
@@ -28,48 +39,126 @@ pub(super) fn give(moves: &[Move]) -> Result<(), usize> {
         if step.handle.as_ref().is_some_and(|handle| !link(handle, &step.name)) {
             let reason = last_error();
             remove(&moves[..at]);
-            set_last_error(reason);
-            return Err(at);
+            return Err(Failure { at, reason, stay: 0 });
         }
+    }
+    if moves.len() > 1 {
+        moves.iter().for_each(keep);
     }
     for (at, step) in moves.iter().enumerate() {
-        // SAFETY: both are strings that end with a zero byte.
-        if unsafe { libc::rename(step.name.as_ptr(), step.target.as_ptr()) } != 0 {
+        if !rename(&step.name, &step.target) {
             let reason = last_error();
+            let stay = undo(&moves[..at]);
+            moves[at..].iter().for_each(forget);
             remove(&moves[at..]);
-            set_last_error(reason);
-            return Err(at);
+            return Err(Failure { at, reason, stay });
         }
     }
+    moves.iter().for_each(forget);
     Ok(())
 }
 
-/// Whether a helper process made all moves. It is in no group of processes, so that signals for the program do not reach it.
-pub(super) fn by_helper(moves: &[Move]) -> bool {
-    // SAFETY: the child makes calls of the system only, which are allowed after a fork of a program with threads, and ends without
-    // running anything else.
-    match unsafe { libc::fork() } {
-        -1 => false,
-        0 => {
-            // SAFETY: as above.
-            unsafe {
-                libc::setsid();
-                libc::_exit(i32::from(give(moves).is_err()))
-            }
-        }
-        child => succeeded(child),
+/// Give what is there a second name. Some file systems cannot; then it does not come back.
+fn keep(step: &Move) {
+    if let Some(old) = &step.old {
+        // SAFETY: both are strings that end with a zero byte.
+        unsafe { libc::link(step.target.as_ptr(), old.as_ptr()) };
     }
 }
 
-fn succeeded(child: libc::pid_t) -> bool {
-    let mut status = 0;
-    loop {
-        // SAFETY: `status` is a place for the status.
-        match unsafe { libc::waitpid(child, &raw mut status, 0) } {
-            -1 if last_error() == libc::EINTR => {}
-            found => return found == child && libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0,
-        }
+/// Remove that second name.
+fn forget(step: &Move) {
+    if let Some(old) = &step.old {
+        unlink(old);
     }
+}
+
+/// Undo moves; returns how many stay as they are.
+fn undo(moves: &[Move]) -> usize {
+    let undone = |step: &Move| match &step.old {
+        Some(old) => rename(old, &step.target),
+        None => unlink(&step.target),
+    };
+    moves.iter().rev().filter(|step| !undone(step)).count()
+}
+
+fn rename(from: &CString, to: &CString) -> bool {
+    // SAFETY: both are strings that end with a zero byte.
+    unsafe { libc::rename(from.as_ptr(), to.as_ptr()) == 0 }
+}
+
+fn unlink(name: &CString) -> bool {
+    // SAFETY: a string that ends with a zero byte.
+    unsafe { libc::unlink(name.as_ptr()) == 0 }
+}
+
+/// The moves made by a helper process; nothing if there can be none, or it did not say what it did. It is in no group of processes, so
+/// that signals for the program do not reach it.
+pub(super) fn by_helper(moves: &[Move]) -> Option<Result<(), Failure>> {
+    let mut ends = [0; 2];
+    // SAFETY: a place for two numbers.
+    if unsafe { libc::pipe(ends.as_mut_ptr()) } != 0 {
+        return None;
+    }
+    let [from, to] = ends;
+    for end in ends {
+        // Programs that are started meanwhile do not hold it open.
+        // SAFETY: opened above.
+        unsafe { libc::fcntl(end, libc::F_SETFD, libc::FD_CLOEXEC) };
+    }
+    // SAFETY: the child makes calls of the system only, which are allowed after a fork of a program with threads, and ends without
+    // running anything else.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        // SAFETY: as above.
+        unsafe { libc::setsid() };
+        tell(to, give(moves));
+        // SAFETY: as above.
+        unsafe { libc::_exit(0) }
+    }
+    // Only the helper can write now: if it is killed, reading ends.
+    // SAFETY: opened above, and used by nobody else.
+    unsafe { libc::close(to) };
+    let told = if child > 0 { told(from) } else { None };
+    // SAFETY: as above.
+    unsafe { libc::close(from) };
+    if child > 0 {
+        wait(child);
+    }
+    told
+}
+
+/// What happened, as three numbers. All fit: there are few files, and errors are small numbers.
+fn tell(end: libc::c_int, found: Result<(), Failure>) {
+    let words = match found {
+        Ok(()) => [i32::MAX, 0, 0],
+        Err(Failure { at, reason, stay }) => [at as i32, reason, stay as i32],
+    };
+    // SAFETY: the bytes of the three numbers, which a pipe takes at once.
+    unsafe { libc::write(end, words.as_ptr().cast(), size_of_val(&words)) };
+}
+
+/// What the helper told; it always tells before it ends, unless it is killed too.
+fn told(end: libc::c_int) -> Option<Result<(), Failure>> {
+    let mut words = [0i32; 3];
+    loop {
+        // SAFETY: a place for the bytes of three numbers.
+        let got = unsafe { libc::read(end, words.as_mut_ptr().cast(), size_of_val(&words)) };
+        if got < 0 && last_error() == libc::EINTR {
+            continue;
+        }
+        return (got == size_of_val(&words) as isize).then(|| match words {
+            [i32::MAX, ..] => Ok(()),
+            [at, reason, stay] => Err(Failure { at: at as usize, reason, stay: stay as usize }),
+        });
+    }
+}
+
+/// Wait until the helper has ended.
+fn wait(child: libc::pid_t) {
+    let mut status = 0;
+    // SAFETY: `status` is a place for the status.
+    while unsafe { libc::waitpid(child, &raw mut status, 0) } == -1 && last_error() == libc::EINTR {}
 }
 
 #[cfg(target_os = "linux")]
@@ -88,8 +177,7 @@ fn link(_handle: &CString, _name: &CString) -> bool {
 /// Remove temporary names that were given here.
 fn remove(moves: &[Move]) {
     for step in moves.iter().filter(|step| step.handle.is_some()) {
-        // SAFETY: a string that ends with a zero byte.
-        unsafe { libc::unlink(step.name.as_ptr()) };
+        unlink(&step.name);
     }
 }
 
@@ -97,39 +185,66 @@ fn last_error() -> i32 {
     std::io::Error::last_os_error().raw_os_error().unwrap_or(0)
 }
 
-#[cfg(target_os = "linux")]
-fn set_last_error(reason: i32) {
-    // SAFETY: the place of this thread's last error.
-    unsafe { *libc::__errno_location() = reason };
-}
-
-/// What removing the names may have changed is told instead.
-#[cfg(not(target_os = "linux"))]
-fn set_last_error(_reason: i32) {}
-
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
-    use crate::{AtomicFile, appear_together};
+    use super::*;
+    use crate::{AtomicFile, CompleteFile, appear_together};
     use std::fs;
     use std::io::Write;
+    use std::path::Path;
+
+    fn names(directory: &Path) -> Vec<String> {
+        let entries = fs::read_dir(directory).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    fn begun(path: &Path) -> CompleteFile {
+        let mut file = AtomicFile::create(path).unwrap();
+        file.write_all(b"new").unwrap();
+        file.complete().unwrap()
+    }
 
     #[test]
-    fn a_move_that_fails_is_told_and_leaves_no_temporary_name() {
+    fn a_move_that_fails_undoes_those_before_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let [a, b, c, d] = ["a", "b", "c", "d"].map(|name| directory.path().join(name));
+        fs::write(&a, b"old").unwrap();
+        fs::write(&d, b"old").unwrap();
+        let files: Vec<CompleteFile> = [&a, &b, &c, &d].map(|path| begun(path)).into();
+        // Something that no file can replace takes the third place in the meantime.
+        fs::create_dir(&c).unwrap();
+        let told = appear_together(files).unwrap_err().to_string();
+        assert!(told.contains("cannot write") && told.contains("Is a directory"), "{told}");
+        assert_eq!(names(directory.path()), ["a", "c", "d"]);
+        assert_eq!((fs::read(&a).unwrap(), fs::read(&d).unwrap()), (b"old".to_vec(), b"old".to_vec()));
+        fs::remove_dir(&c).unwrap();
+        appear_together([&a, &b, &c, &d].map(|path| begun(path)).into()).unwrap();
+        assert_eq!(names(directory.path()), ["a", "b", "c", "d"]);
+        assert!([&a, &b, &c, &d].iter().all(|path| fs::read(path).unwrap() == b"new"));
+    }
+
+    #[test]
+    fn what_cannot_come_back_is_said() {
         let directory = tempfile::tempdir().unwrap();
         let [a, b] = ["a", "b"].map(|name| directory.path().join(name));
-        let begun = |path| {
-            let mut file = AtomicFile::create(path).unwrap();
-            file.write_all(b"new").unwrap();
-            file.complete().unwrap()
-        };
-        let files = vec![begun(&a), begun(&b)];
-        // Something that no file can replace takes the second place in the meantime.
+        fs::write(&a, b"old").unwrap();
+        let text = |path: &Path| CString::new(path.to_str().unwrap()).unwrap();
+        for name in ["new a", "new b"] {
+            fs::write(directory.path().join(name), b"new").unwrap();
+        }
         fs::create_dir(&b).unwrap();
-        let told = appear_together(files).unwrap_err().to_string();
-        assert!(told.contains("cannot write") && told.contains("directory"), "{told}");
-        let mut names: Vec<_> =
-            fs::read_dir(directory.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
-        names.sort();
-        assert_eq!(names, ["a", "b"]);
+        // The second name of the old file would be in a directory that does not exist, as if there could be none.
+        let nowhere = directory.path().join("nowhere").join("old");
+        let step = |from: &str, to: &Path, old: Option<&Path>| Move {
+            handle: None,
+            name: text(&directory.path().join(from)),
+            target: text(to),
+            old: old.map(text),
+        };
+        let moves = [step("new a", &a, Some(&nowhere)), step("new b", &b, None)];
+        assert_eq!(by_helper(&moves), Some(Err(Failure { at: 1, reason: libc::EISDIR, stay: 1 })));
     }
 }

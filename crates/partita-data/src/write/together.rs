@@ -2,7 +2,7 @@
 
 use super::leave;
 #[cfg(unix)]
-use super::names::{self, Move};
+use super::names::{self, Failure, Move};
 use crate::error::{DataError, Result};
 use std::fs::File;
 #[cfg(unix)]
@@ -49,7 +49,7 @@ impl CompleteFile {
 /// ```
 ///
 /// # Errors
-/// If a file cannot be given its name; those after it keep what they had.
+/// If a file cannot be given its name. All files are what they were before, unless the error says otherwise.
 pub fn appear_together(files: Vec<CompleteFile>) -> Result<()> {
     // A program that is asked to end does so before the first name or after the last.
     let mut unfinished = leave::hold();
@@ -71,12 +71,14 @@ pub fn appear_together(files: Vec<CompleteFile>) -> Result<()> {
 fn publish(files: &[CompleteFile]) -> Result<()> {
     let moves: Vec<Move> = files.iter().map(Move::of).collect::<Result<_>>()?;
     // Alone, a file is old or new whenever the program is killed. For several a helper makes the moves, which goes on to the last even
-    // then. Where there can be none, or it fails, they are made here, which also finds the reason.
-    if moves.len() > 1 && names::by_helper(&moves) {
-        return Ok(());
-    }
-    names::give(&moves).map_err(|at| {
-        let (path, source) = (files[at].path.clone(), io::Error::last_os_error());
+    // then. Where there can be none they are made here.
+    let helped = if moves.len() > 1 { names::by_helper(&moves) } else { None };
+    helped.unwrap_or_else(|| names::give(&moves)).map_err(|Failure { at, reason, stay }| {
+        let (path, mut source) = (files[at].path.clone(), io::Error::from_raw_os_error(reason));
+        if stay > 0 {
+            let told = format!("{source}; {stay} other files of this run are new already");
+            source = io::Error::new(source.kind(), told);
+        }
         DataError::Write { path, source }
     })
 }
@@ -103,8 +105,10 @@ impl Move {
         let name = file.temporary.as_ref().map_or_else(beside, |name| name.to_path_buf());
         let handle = format!("/proc/self/fd/{}", file.file.as_raw_fd());
         let handle = file.temporary.is_none().then(|| text(Path::new(&handle))).transpose()?;
-        let free = std::fs::symlink_metadata(&file.target).is_err();
-        Ok(Self { handle, name: text(&name)?, target: text(&file.target)?, free })
+        let taken = std::fs::symlink_metadata(&file.target).is_ok();
+        let old = directory(&file.target).join(format!(".partita-old-{process}-{number}"));
+        let old = taken.then(|| text(&old)).transpose()?;
+        Ok(Self { handle, name: text(&name)?, target: text(&file.target)?, old })
     }
 }
 

@@ -88,7 +88,10 @@ fn booleans_categories_ids_and_codes_are_read_alike() {
 #[test]
 fn labels_and_weights_of_a_column_are_read_alike() {
     let (_keep, text, table) = files();
-    let of = |path: &PathBuf, column: &str| Source { path: path.clone(), column: Some(column.to_owned()) };
+    let of = |path: &PathBuf, column: &str| {
+        let (path, column) = (path.clone(), Some(column.to_owned()));
+        Source { path, column, header: None }
+    };
     for column in ["kind", "note", "rings", "7"] {
         let [a, b] = [&text, &table].map(|path| read_label_table(&of(path, column), None).unwrap());
         assert_eq!(a, b, "{column}");

@@ -3,7 +3,7 @@
 use super::jpeg::is_cut;
 use super::{Age, Image, age, files_below, shown};
 use crate::error::{DeepError, Result};
-use image::{DynamicImage, ImageDecoder, ImageReader};
+use image::{DynamicImage, ImageDecoder, ImageReader, Limits};
 use memmap2::Mmap;
 use partita_data::{DataError, open_regular, unpanicked};
 use std::ffi::OsString;
@@ -15,6 +15,8 @@ const EXTENSIONS: [&str; 8] = ["png", "jpg", "jpeg", "bmp", "gif", "webp", "ppm"
 
 /// Memory that a decoded picture may take.
 const MOST_BYTES: u64 = 1 << 29;
+/// Memory that a decoder may take besides, however small the picture is.
+const BUFFERS: u64 = 16 << 20;
 
 #[derive(Debug)]
 pub(super) struct Folder {
@@ -99,6 +101,10 @@ fn decode(path: &Path) -> std::result::Result<DynamicImage, String> {
     if bytes > MOST_BYTES {
         return Err(format!("its {w}×{h} pixels would take {:.1} GB of memory", bytes as f64 / 1e9));
     }
+    // A frame of an animation can claim more pixels than the picture has.
+    let mut limits = Limits::default();
+    limits.max_alloc = Some(8 * bytes + BUFFERS);
+    decoder.set_limits(limits).map_err(|e| e.to_string())?;
     let orientation = decoder.orientation().map_err(|e| e.to_string())?;
     let mut picture = DynamicImage::from_decoder(decoder).map_err(|e| e.to_string())?;
     picture.apply_orientation(orientation);

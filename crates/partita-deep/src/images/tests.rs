@@ -159,6 +159,16 @@ fn a_picture_that_claims_to_be_enormous_is_refused() {
 }
 
 #[test]
+fn a_frame_that_claims_to_be_larger_than_its_picture_is_refused() {
+    let lab = lab();
+    let mut gif = b"GIF89a\x07\0\x05\0\x80\0\0\0\0\0\xff\xff\xff".to_vec();
+    gif.extend(b",\0\0\0\0\0\x40\0\x10\0\x02\x02\x4c\x01\0;");
+    fs::write(lab.path().join("a.gif"), gif).unwrap();
+    let told = Images::open(&[lab.path()]).unwrap().get(0).unwrap_err().to_string();
+    assert!(told.contains("imit"), "{told}");
+}
+
+#[test]
 fn images_are_made_what_a_model_takes() {
     let lab = lab();
     picture(&lab.path().join("a.png"), 8, 8, 1);

@@ -313,6 +313,7 @@ impl<'a> Trainer<'a> {
             params: self.params.clone(),
             shape: self.source.pixels.shape(),
             head,
+            cluster_names: Vec::new(),
             normalise: self.source.normalise,
             device: self.device.clone().inner(),
         }

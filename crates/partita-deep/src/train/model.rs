@@ -10,6 +10,7 @@ use burn::module::Module;
 use burn::tensor::{Device, Tensor, TensorData, activation::softmax};
 use partita::report::{Flow, Observer, Progress};
 use partita_data::CompleteFile;
+use partita_data::model_file::Names;
 use partita_data::safetensors_io::{TensorFile, Values};
 use partita_data::versions::Origin;
 use rayon::prelude::*;
@@ -33,6 +34,8 @@ pub struct DeepModel {
     pub shape: ImageShape,
     /// The head whose clusters count.
     pub head: usize,
+    /// The names of the first clusters, where known labels were words; others are called by their number.
+    pub cluster_names: Vec<String>,
     pub(super) normalise: Normalise,
     pub(super) device: Device,
 }
@@ -113,7 +116,9 @@ impl DeepModel {
             ("params", serde_json::to_string(&self.params).expect("options are plain data")),
             ("about", serde_json::to_string(&about).expect("numbers")),
         ];
-        let metadata = texts.into_iter().map(|(key, text)| (key.to_owned(), text)).collect();
+        let names = Names { clusters: self.cluster_names.clone(), ..Names::default() };
+        let names = names.entries().expect("names are text");
+        let metadata = texts.into_iter().chain(names).map(|(key, text)| (key.to_owned(), text)).collect();
         let tensors = tensors(&self.net).into_iter().map(|(name, t)| (format!("model.{name}"), t)).collect();
         Ok(TensorFile { tensors, metadata }.complete(path)?)
     }
@@ -162,9 +167,11 @@ impl DeepModel {
         if !sane || shape.iter().any(|&d| d == 0 || d > 1 << 14) {
             return Err(broken());
         }
+        let cluster_names = Names::read(&file.metadata, params.k, &origin)?.clusters;
         let net = Classifier::new(params.net, shape, &params.head_sizes(shape), &device)?;
         let net = checkpoint::fill(net, &file).ok_or_else(broken)?.valid();
-        Ok(Self { net, params, shape, head, normalise: Normalise { mean, deviation }, device })
+        let normalise = Normalise { mean, deviation };
+        Ok(Self { net, params, shape, head, cluster_names, normalise, device })
     }
 }
 

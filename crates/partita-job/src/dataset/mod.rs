@@ -71,6 +71,8 @@ pub struct Dataset<'a> {
     model_fills: Option<bool>,
     /// The median of each feature, if missing values are filled with them.
     medians: Option<Vec<f32>>,
+    /// Whether the first lines of its tables, and of the files beside them, name columns, if that was said.
+    headers: [Option<bool>; 2],
     #[cfg(feature = "deep")]
     pub(crate) pictures: Option<Pictures>,
     /// Images to learn a pretext from.
@@ -110,6 +112,7 @@ impl<'a> Dataset<'a> {
             missing: None,
             model_fills: None,
             medians: None,
+            headers: [None; 2],
             #[cfg(feature = "deep")]
             pictures: None,
             #[cfg(feature = "deep")]
@@ -117,6 +120,11 @@ impl<'a> Dataset<'a> {
             #[cfg(feature = "deep")]
             holdout: None,
         }
+    }
+
+    /// What was said about the first lines of its tables, and of files beside them.
+    pub(crate) fn headers(&self) -> [Option<bool>; 2] {
+        self.headers
     }
 
     /// The same rows with names.

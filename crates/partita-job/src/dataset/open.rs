@@ -70,7 +70,8 @@ impl Dataset<'static> {
     pub fn open_for(spec: &FitSpec, resources: &Resources) -> Result<Self> {
         #[cfg(feature = "deep")]
         if let Some(network) = &spec.network {
-            return Self::open_images(&spec.data.paths, network.skip_bad, resources)?.beside(spec, resources);
+            let images = Self::open_images(&spec.data.paths, network.skip_bad, resources)?;
+            return Self { headers: [None, spec.data.label_header], ..images }.beside(spec, resources);
         }
         let beside = spec.beside();
         match &spec.like {
@@ -195,7 +196,8 @@ fn opened(
         );
         return Err(JobError::refused(Field::Data, problem));
     }
-    let taken: Vec<Taken> = spec.paths.iter().map(|path| taken(path, beside)).collect::<Result<_>>()?;
+    let taken: Vec<Taken> =
+        spec.paths.iter().map(|path| taken(path, spec.header, beside)).collect::<Result<_>>()?;
     let like = expected(names, spec.paths.len());
     let options = |(taken, like): (Taken, Option<Columns>)| OpenOptions {
         memory: resources.memory,
@@ -227,18 +229,19 @@ fn opened(
     for ((a, a_path), (b, b_path)) in named.iter().zip(named.iter().skip(1)) {
         same_names(&a.values, a_path, &b.values, b_path)?;
     }
-    Ok(Dataset { ids: named.into_iter().next().map(|(ids, _)| ids), notes, tables, ..dataset })
+    let headers = [spec.header, spec.label_header];
+    Ok(Dataset { ids: named.into_iter().next().map(|(ids, _)| ids), notes, tables, headers, ..dataset })
 }
 
 /// Columns of a file that are used for something else.
 type Taken = Vec<(String, Why)>;
 
 /// The columns of a file that are labels or weights.
-fn taken(path: &Path, beside: &[(Field, &Path)]) -> Result<Taken> {
+fn taken(path: &Path, header: Option<bool>, beside: &[(Field, &Path)]) -> Result<Taken> {
     let real = |path: &Path| std::fs::canonicalize(path).ok();
     let mut taken = Vec::new();
     for (field, typed) in beside {
-        let source = Source::parse(typed);
+        let source = Source { header, ..Source::parse(typed) };
         if real(path).is_none() || real(path) != real(&source.path) {
             continue;
         }

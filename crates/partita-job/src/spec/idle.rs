@@ -41,6 +41,12 @@ pub(super) fn refuse_for_choice(spec: &FitSpec) -> Result<()> {
     JobError::first_idle(&given, "while `k` is to be chosen; leave it out, or give a number for `k`")
 }
 
+/// What is said about the first lines of files beside the rows, where there are none.
+pub(super) fn refuse_header(spec: &FitSpec) -> Result<()> {
+    let given = [(Field::LabelHeader, spec.data.label_header.is_some() && spec.beside().is_empty())];
+    JobError::first_idle(&given, "without a file of `truth`, `known` or `weights`; leave it out")
+}
+
 fn refuse_for_optimiser(method: &MethodSpec) -> Result<()> {
     let dims = [(Field::Dims, method.lift.is_asked() && method.dims != Dims::Auto)];
     JobError::first_idle(&dims, "beside `lift`, which has dimensions of its own; leave it out")?;

@@ -118,6 +118,8 @@ pub struct DataSpec {
     pub exclude: Vec<String>,
     /// Whether the first line of a text table names the columns; found from the content if it is not said.
     pub header: Option<bool>,
+    /// The same for the files of labels and weights beside them.
+    pub label_header: Option<bool>,
     /// What is done about missing values: `"error"`, which is the usual, `"drop-rows"` or `"median"`; where a model fills them, it goes on to.
     pub missing: Option<Missing>,
 }
@@ -215,6 +217,7 @@ impl FitSpec {
         }
         self.sizes.check()?;
         self.check_outliers()?;
+        idle::refuse_header(self)?;
         match &self.network {
             Some(network) => idle::refuse_for_network(self, network, resources),
             None => idle::refuse_for_linear(self, resources),

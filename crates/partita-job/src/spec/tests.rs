@@ -11,6 +11,7 @@ fn full() -> FitSpec {
             id_column: Some("name".into()),
             exclude: vec!["zip".into()],
             header: Some(true),
+            label_header: Some(false),
             missing: Some(Missing::DropRows),
         },
         k: Some(ClusterCount::Number(7)),

@@ -1,0 +1,6 @@
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| partita_fuzz::run(
+    partita_fuzz::targets::network_checkpoint,
+    bytes
+));
