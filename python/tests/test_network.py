@@ -67,8 +67,8 @@ def test_a_fit_tells_what_it_did(images):
         ),
         (["--iic", "2", "--over", "12", "--augment", "flip"], {"iic": 2, "over": 12, "augment": "flip"}),
         (
-            ["--vat", "1", "--vat-length", "0.5", "--warm-up", "1", "--lambda", "10"],
-            {"vat": 1, "vat_length": 0.5, "warm_up": 1, "lam": 10},
+            ["--vat", "1", "--vat-length", "0.5", "--warm-up", "1", "--forward", "2", "--lambda", "10"],
+            {"vat": 1, "vat_length": 0.5, "warm_up": 1, "forward": 2, "lam": 10},
         ),
         (
             ["--net", "linear", "--learning-rate", "0.01", "--head-rate", "0.02"],
