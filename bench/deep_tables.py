@@ -76,6 +76,7 @@ def mnist(bench, folder):
     images = [pathlib.Path(folder) / f"{part}-images-idx3-ubyte.gz" for part in ("train", "t10k")]
     methods = {
         "ours": ([], 3),
+        "ours, the loss alone": (["--forward", 0], 3),
         "IMSAT": (["--loss", "mi", "--lambda", 4], 1),
         "SeLa": (["--loss", "sela"], 1),
         "MIADM★, DEC's labels": (["--loss", "miadm-dec"], 1),
@@ -93,19 +94,23 @@ def mnist(bench, folder):
 def ablation(bench, folder):
     """Which part does what, on 10,000 images."""
     images, _ = mnist_part(folder, bench.out, "m10k", slice(0, 10_000))
-    losses = {"reverse (ours)": "strong", "forward (MIADM, exact labels)": "miadm-exact"}
+    losses = {
+        "reverse (ours)": ["--loss", "strong"],
+        "reverse, the loss alone": ["--loss", "strong", "--forward", 0],
+        "forward (MIADM, exact labels)": ["--loss", "miadm-exact"],
+    }
     helps = {
         "none": ["--vat", 0],
         "self-augmentation": ["--augment", "rotate:10,affine:0.1", "--pairs", 1],
         "VAT": ["--vat", 10],
     }
     print("| cross-entropy | labels | " + " | ".join(helps) + " |\n|---|---|---|---|---|")
-    for loss, name in losses.items():
+    for loss, chosen in losses.items():
         for refresh in ("batch", "epoch"):
             cells = []
             for helper, options in helps.items():
-                key = f"ablation-{name}-{refresh}-{helper}"
-                run = bench.fit(key, images, "--net", "mlp", "--epochs", 12, "--loss", name, "--refresh", refresh, *options)
+                key = f"ablation-{loss}-{refresh}-{helper}"
+                run = bench.fit(key, images, "--net", "mlp", "--epochs", 12, *chosen, "--refresh", refresh, *options)
                 cells.append(f"{100 * run['metrics']['acc']:.1f}")
             print(f"| {loss} | every {refresh} | " + " | ".join(cells) + " |", flush=True)
 
@@ -188,7 +193,7 @@ def resnet(bench, folder, start):
     rows[:2000].tofile(images)
     rows[2000:].tofile(others)
     net = ["--net", "resnet18-cifar", "--size", 16, "--init-weights", start, "--augment", "flip,crop:0.6,colour:0.4"]
-    recipe = ["--epochs", 50, "--batch", 200, "--weight-decay", 1e-4, "--pairs", 0.2, "--head-rate", 1e-3]
+    recipe = ["--epochs", 50, "--batch", 200, "--weight-decay", 1e-4, "--pairs", 0.2, "--head-rate", 1e-3, "--forward", 0]
     rates = {"0 (only the head learns)": ["--freeze"], "1e-5": ["--learning-rate", 1e-5], "1e-4": ["--learning-rate", 1e-4]}
     print("| rate of the backbone | ACC | NMI | ACC of others | loss, first epoch | loss, last | seconds |\n|---|---|---|---|---|---|---|")
     for rate, options in rates.items():

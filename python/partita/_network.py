@@ -65,6 +65,9 @@ class NetworkClustering(Clusterer):
         Length of its disturbance, in units of the network's input.
     warm_up : int, default=0
         Epochs over which these weights rise from 0.
+    forward : int, optional
+        Epochs over which the forward divergence KL(y‖σ) fades out of the losses ``"strong"`` and ``"weak"``, from a weight of 1;
+        by default half of ``epochs`` with ``"strong"`` and without ``known``, otherwise 0.
     iic : int, optional
         Invariant information clustering with so many heads, instead of ``loss``.
     over : int, optional
@@ -165,6 +168,7 @@ class NetworkClustering(Clusterer):
         "vat": [None, _NOT_NEGATIVE],
         "vat_length": [_POSITIVE],
         "warm_up": [_COUNT],
+        "forward": [None, _COUNT],
         "iic": [None, WHOLE],
         "over": [None, WHOLE],
         "scan": [None, "array-like"],
@@ -210,6 +214,7 @@ class NetworkClustering(Clusterer):
         vat: float | None = None,
         vat_length: float = 2.0,
         warm_up: int = 0,
+        forward: int | None = None,
         iic: int | None = None,
         over: int | None = None,
         scan: Any = None,

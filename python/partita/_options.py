@@ -23,7 +23,7 @@ _METHOD = {
 # Names that other libraries have for ours; None unless given.
 ALIASES = {"epochs": "max_iter", "optimiser": "optimizer"}
 _USUAL = {"epochs": None, "optimiser": "sgd"}
-_NETWORK = ("net", "size", "normalise", "augment", "pairs", "views", "vat", "vat_length", "warm_up", "iic", "over", "pretext")
+_NETWORK = ("net", "size", "normalise", "augment", "pairs", "views", "vat", "vat_length", "warm_up", "forward", "iic", "over", "pretext")
 _NETWORK += ("pretext_rate", "pretext_batch", "pretext_optimiser", "pretext_cosine", "revive")
 _NETWORK += ("freeze", "head_rate", "weight_decay", "skip_bad")
 

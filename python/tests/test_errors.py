@@ -186,6 +186,7 @@ WRONG_FOR_NETWORKS = {
     "vat": ({"vat": 1, "iic": 2}, "vat= has no meaning beside iic="),
     "vat_length": ({"vat_length": 1, "vat": 0}, "vat_length= has no meaning where the weight of vat= is 0"),
     "warm_up": ({"warm_up": 2, "vat": 0}, "warm_up= has no meaning without a weight of pairs= or vat="),
+    "forward": ({"forward": 1, "loss": "mi"}, "forward= has no meaning beside a loss= without reverse"),
     "iic": ({"iic": 2, "scan": [1, 1, 1], "augment": "flip"}, "scan= has no meaning beside iic="),
     "over": ({"over": 20}, "over= has no meaning without iic="),
     "scan": ({"scan": [1, 1], "augment": "flip"}, "scan= takes the epochs of its three stages"),

@@ -81,8 +81,8 @@ def test_clusters_carry_the_names_of_known_labels(images, tmp_path):
         ),
         (["--iic", "2", "--over", "12", "--augment", "flip"], {"iic": 2, "over": 12, "augment": "flip"}),
         (
-            ["--vat", "1", "--vat-length", "0.5", "--warm-up", "1", "--lambda", "10"],
-            {"vat": 1, "vat_length": 0.5, "warm_up": 1, "lam": 10},
+            ["--vat", "1", "--vat-length", "0.5", "--warm-up", "1", "--forward", "2", "--lambda", "10"],
+            {"vat": 1, "vat_length": 0.5, "warm_up": 1, "forward": 2, "lam": 10},
         ),
         (
             ["--augment", "rotate:10", "--views", "2", "--normalise", "mnist", "--revive", "no", "--pretext", "1"]

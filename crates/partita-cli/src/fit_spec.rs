@@ -79,6 +79,7 @@ fn network(args: &NetworkArgs, network: &mut Option<NetworkSpec>) -> Result<()> 
     set_some(&mut typed.vat, args.vat.as_ref());
     set(&mut typed.vat_length, args.vat_length);
     set(&mut typed.warm_up, args.warm_up);
+    set_some(&mut typed.forward, args.forward.as_ref());
     set_some(&mut typed.iic, args.iic.as_ref());
     set_some(&mut typed.over, args.over.as_ref());
     set_some(&mut typed.scan, args.scan.as_ref());

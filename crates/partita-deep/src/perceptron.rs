@@ -193,7 +193,8 @@ impl Training<'_> {
                 (term.tensor, term.value)
             }
             Goal::Clusters { objective, views } => {
-                let term = core(z.clone(), *objective, None, &mut self.ws);
+                let ws = &mut self.ws;
+                let term = core(z.clone(), None, |batch, out| objective.value_and_gradient(batch, out, ws));
                 let Some(views) = views else { return (term.tensor, term.value) };
                 let other = net.forward(self.tensor(&self.view(&x, views.reach, step)));
                 let apart = symmetric_kl(z, other) * views.weight as f32;

@@ -119,6 +119,8 @@ fields! {
     VatLength = "vat_length",
     /// Epochs over which these weights rise.
     WarmUp = "warm_up",
+    /// Epochs over which KL(y‖σ) fades out.
+    Forward = "forward",
     /// Heads of invariant information clustering.
     Iic = "iic",
     /// Clusters of its over-clustering heads.

@@ -44,6 +44,9 @@ pub struct NetworkArgs {
     /// Epochs over which the weights of --pairs and --vat rise from 0 [default: 0]
     #[arg(long, requires = "a network", value_name = "EPOCHS")]
     pub warm_up: Option<usize>,
+    /// Epochs over which the forward divergence KL(y‖σ) fades out of the losses strong and weak, from a weight of 1, so that no cluster dies early; 0 for the paper's loss alone [default: half of --epochs with --loss strong and without --known, otherwise 0]
+    #[arg(long, requires = "a network", value_name = "EPOCHS")]
+    pub forward: Option<usize>,
     /// Invariant information clustering (IIC) with this number of heads, instead of --loss
     #[arg(long, requires = "a network", value_name = "HEADS")]
     pub iic: Option<usize>,

@@ -225,6 +225,7 @@ fn fits_that_make_no_sense_are_refused() {
         "--refresh epoch",
         "--pairs 1",
         "--vat 1",
+        "--forward 1",
         "--prior 0.5,0.5",
     ];
     for (aim, option) in ["--iic 2", "--scan 1,1,1"].iter().flat_map(|aim| ours.map(|option| (aim, option))) {
@@ -238,6 +239,7 @@ fn fits_that_make_no_sense_are_refused() {
     lab.refused(3, &fit("-k 2 --loss mi --exact-labels"), &["--exact-labels", "no meaning"]);
     lab.refused(3, &fit("-k 2 --augment flip --vat-length 3"), &["--vat-length", "no meaning"]);
     lab.refused(3, &fit("-k 2 --vat 0 --warm-up 3"), &["--warm-up", "no meaning"]);
+    lab.refused(3, &fit("-k 2 --loss mi --forward 1"), &["--forward", "no meaning"]);
     lab.refused(3, &fit("-k 2 --augment flip --pretext 9000 --lambda -5"), &["lambda"]);
     assert!(!lab.exists("m.safetensors"));
 }

@@ -6,19 +6,21 @@
 
 mod contrast;
 mod fixed;
+mod forward;
 mod iic;
 mod pairs;
 mod vat;
 
 pub use contrast::{contrast, neighbours};
 pub use fixed::{Direction, fixed};
+pub use forward::forward;
 pub use iic::iic;
 pub use pairs::{kl, symmetric_kl};
 pub use vat::Vat;
 
 use crate::weights::walk::values;
 use burn::tensor::{Tensor, TensorData};
-use partita::objective::{Batch, BatchObjective, Workspace};
+use partita::objective::Batch;
 use partita::simplex::log_softmax_rows;
 
 /// The loss of a batch: its value, and a tensor with the gradient of the loss.
@@ -39,12 +41,13 @@ pub fn log_sigma(z: &Tensor<2>) -> Vec<f64> {
     out
 }
 
-/// A loss of the core on logits `z`, shape `[n, K]`; known labels are −1 where unknown.
-pub fn core(z: Tensor<2>, objective: &dyn BatchObjective, known: Option<&[i32]>, ws: &mut Workspace) -> Term {
+/// A loss of the core on logits `z`, shape `[n, K]`; known labels are −1 where unknown. `loss` returns the value and
+/// writes d/dz into its second argument, which is 0 before.
+pub fn core(z: Tensor<2>, known: Option<&[i32]>, loss: impl FnOnce(Batch<'_>, &mut [f64]) -> f64) -> Term {
     let log_sigma = log_sigma(&z);
     let mut gradient = vec![0.0; log_sigma.len()];
     let batch = Batch { log_sigma: &log_sigma, k: z.dims()[1], weights: None, known };
-    let value = objective.value_and_gradient(batch, &mut gradient, ws);
+    let value = loss(batch, &mut gradient);
     Term { value, tensor: with_gradient(z, &gradient), log_sigma }
 }
 

@@ -4,6 +4,7 @@ use super::vat::random;
 use super::*;
 use crate::device::tested;
 use partita::linear::{Loss, Solver};
+use partita::objective::Workspace;
 use partita::simplex::uniform;
 
 const N: usize = 6;
@@ -38,7 +39,7 @@ fn gradients_of_the_cores_losses_arrive_at_the_logits() {
         let objective = loss.objective(solver, uniform(K), 10.0);
         let z = leaf(&numbers(1));
         let mut ws = Workspace::default();
-        let term = core(z.clone(), &*objective, known, &mut ws);
+        let term = core(z.clone(), known, |batch, out| objective.value_and_gradient(batch, out, &mut ws));
         let found = values(z.grad(&term.tensor.backward()).unwrap());
         let mut log_sigma = Vec::new();
         log_softmax_rows(numbers(1).into_iter(), K, &mut log_sigma);
@@ -185,4 +186,51 @@ fn cross_entropies_with_fixed_labels_have_the_right_values_and_gradients() {
             assert!((f64::from(found[i]) - expected).abs() < 1e-6, "{direction:?} {i}");
         }
     }
+}
+
+#[test]
+fn the_forward_half_has_the_gradient_of_its_value() {
+    let z: Vec<f64> = numbers(2).into_iter().map(f64::from).collect();
+    let y = sigma(&numbers(3).into_iter().map(f64::from).collect::<Vec<_>>());
+    let at = |z: &[f64], gradient: &mut [f64]| {
+        let log_sigma: Vec<f64> = sigma(z).iter().map(|s| s.ln()).collect();
+        forward(&log_sigma, &y, K, 0.7, gradient)
+    };
+    let mut gradient = vec![0.0; z.len()];
+    assert!(at(&z, &mut gradient) > 0.0);
+    for i in 0..z.len() {
+        let moved = |by: f64| {
+            let mut z = z.clone();
+            z[i] += by;
+            at(&z, &mut vec![0.0; z.len()])
+        };
+        let difference = (moved(1e-5) - moved(-1e-5)) / 2e-5;
+        assert!((gradient[i] - difference).abs() < 1e-9, "{i}: {} {difference}", gradient[i]);
+    }
+    // Labels that are the predictions change nothing.
+    let log_y: Vec<f64> = y.iter().map(|y| y.ln()).collect();
+    let mut gradient = vec![0.0; z.len()];
+    assert!(forward(&log_y, &y, K, 1.0, &mut gradient).abs() < 1e-12);
+    assert!(gradient.iter().all(|g| g.abs() < 1e-12));
+}
+
+#[test]
+fn only_the_forward_half_calls_back_a_cluster_that_no_image_takes() {
+    // Half of the images are decided for each of two clusters.
+    let dead = 1e-6f64;
+    let log_sigma: Vec<f64> =
+        [[1.0 - 2.0 * dead, dead, dead], [dead, 1.0 - 2.0 * dead, dead]].concat().repeat(N / 2);
+    let log_sigma: Vec<f64> = log_sigma.iter().map(|s| s.ln()).collect();
+    let batch = Batch { log_sigma: &log_sigma, k: K, weights: None, known: None };
+    let (mut ws, mut reverse) = (Workspace::default(), vec![0.0; N * K]);
+    let solver = Loss::Strong.solver(Solver::Em { iterations: 5 }, 100.0);
+    let objective = Loss::Strong.objective(solver, uniform(K), 100.0);
+    objective.value_and_gradient(batch, &mut reverse, &mut ws);
+    let third = |of: &[f64]| of.iter().skip(2).step_by(K).sum::<f64>();
+    assert!((third(&ws.y) / N as f64 - 1.0 / 3.0).abs() < 0.01, "its labels are as many as they should be");
+    let pull = third(&reverse);
+    assert!(pull > 0.0 && pull < 2.0 * dead, "the reverse cross-entropy even lowers its logits: {pull}");
+    let mut called = vec![0.0; N * K];
+    forward(&log_sigma, &ws.y, K, 1.0, &mut called);
+    assert!((third(&called) + 1.0 / 3.0).abs() < 0.01, "{called:?}");
 }

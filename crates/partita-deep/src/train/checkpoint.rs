@@ -11,7 +11,7 @@ use partita_data::Fingerprint;
 use partita_data::safetensors_io::{Tensor, TensorFile, Values};
 use std::path::Path;
 
-const FORMAT: &str = "partita-checkpoint-3";
+const FORMAT: &str = "partita-checkpoint-4";
 
 /// Where the state of a run is saved, and a fingerprint of what the run began with.
 pub(super) struct Checkpoint<'a> {

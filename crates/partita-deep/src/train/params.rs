@@ -71,6 +71,11 @@ fn one_view() -> usize {
 /// More views than this of an image in every step would be a mistake.
 const MOST_VIEWS: usize = 64;
 
+/// Whether predictions are tied to labels by the reverse cross-entropy.
+fn is_reverse(loss: Loss) -> bool {
+    matches!(loss, Loss::Strong | Loss::Weak)
+}
+
 /// Options of a deep fit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Params {
@@ -95,6 +100,10 @@ pub struct Params {
     pub vat: Vat,
     /// Epochs over which the weights `pairs` and `disturb` rise from 0.
     pub warm_up: usize,
+    /// Epochs over which KL(y‖σ) fades out of a loss with reverse cross-entropy, from a weight of 1; if absent, the first
+    /// half of the epochs with the loss `strong` and without known labels, otherwise none.
+    #[serde(default)]
+    pub forward: Option<usize>,
     /// Passes over the images.
     pub epochs: usize,
     /// Images per batch.
@@ -139,6 +148,7 @@ impl Params {
             disturb: 10.0,
             vat: Vat::default(),
             warm_up: 0,
+            forward: None,
             epochs: 30,
             batch: 250.max(k.saturating_mul(10)),
             backbone: pace,
@@ -223,6 +233,9 @@ impl Params {
             Aim::Core { solver: Solver::Em { iterations: 0 }, .. } => {
                 refuse("labels need at least one EM iteration".into())
             }
+            Aim::Core { loss, .. } if self.forward.is_some() && !is_reverse(loss) => refuse(format!(
+                "the loss {loss} has no reverse cross-entropy that a forward term could help; leave it out"
+            )),
             Aim::Core { loss, refresh: Refresh::Epoch, .. } if !loss.has_labels() => {
                 refuse(format!("the loss {loss} has no labels to keep for an epoch"))
             }
@@ -242,6 +255,15 @@ impl Params {
             Aim::Core { loss, .. } => self.revive.unwrap_or(loss == Loss::Strong),
             _ => false,
         }
+    }
+
+    /// Epochs over which the forward half of the tie fades out. Known labels hold their clusters in place without it.
+    pub(super) fn forward_epochs(&self, known: bool) -> f64 {
+        let half = match self.aim {
+            Aim::Core { loss: Loss::Strong, .. } if !known => self.epochs as f64 / 2.0,
+            _ => 0.0,
+        };
+        self.forward.map_or(half, |epochs| epochs as f64)
     }
 
     /// Number of outputs of every head; a projection is two layers, one after the other.

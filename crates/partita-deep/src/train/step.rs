@@ -3,7 +3,7 @@
 use super::Trainer;
 use super::ahead::Inputs;
 use super::views::plus;
-use crate::losses::{core, kl, log_sigma, symmetric_kl, with_gradient};
+use crate::losses::{core, forward, kl, log_sigma, symmetric_kl};
 use crate::nets::Classifier;
 use crate::weights::walk::{apart, values};
 use burn::module::Module;
@@ -83,23 +83,34 @@ impl Trainer<'_> {
     /// A tensor with the gradient of the clustering loss, and its value.
     fn judged(&mut self, z: Tensor<2>, rows: &[usize], judge: &Judge) -> (Tensor<1>, f64) {
         let known: Option<Vec<i32>> = self.known.map(|known| rows.iter().map(|&row| known[row]).collect());
-        match judge {
-            Judge::Batch(objective) => {
-                let term = core(z, &**objective, known.as_deref(), &mut self.workspace);
-                self.count(&term.log_sigma);
-                (term.tensor, term.value)
+        let (k, weight, ws) = (self.params.k, self.forward_weight(), &mut self.workspace);
+        let term = core(z, known.as_deref(), |batch, gradient| {
+            let value = match judge {
+                Judge::Batch(objective) => objective.value_and_gradient(batch, gradient, ws),
+                Judge::Epoch(objective, labels) => {
+                    ws.y = rows.iter().flat_map(|&row| &labels[row * k..][..k]).copied().collect();
+                    objective.with_labels(batch, gradient, ws)
+                }
+                Judge::Views => unreachable!("views have no labels"),
+            };
+            match weight > 0.0 {
+                true => value + forward(batch.log_sigma, &ws.y, k, weight, gradient),
+                false => value,
             }
-            Judge::Epoch(objective, labels) => {
-                let (k, log_sigma) = (self.params.k, log_sigma(&z));
-                let mut gradient = vec![0.0; log_sigma.len()];
-                self.workspace.y = rows.iter().flat_map(|&row| &labels[row * k..][..k]).copied().collect();
-                let batch = Batch { log_sigma: &log_sigma, k, weights: None, known: known.as_deref() };
-                let value = objective.with_labels(batch, &mut gradient, &mut self.workspace);
-                self.count(&log_sigma);
-                (with_gradient(z, &gradient), value)
-            }
-            Judge::Views => unreachable!("views have no labels"),
+        });
+        self.count(&term.log_sigma);
+        (term.tensor, term.value)
+    }
+
+    /// Weight of the forward half of the tie: it falls from 1 at the first step to 0, and the rest of the run minimises
+    /// the loss alone.
+    pub(super) fn forward_weight(&self) -> f64 {
+        let (epochs, fading) = (self.params.epochs as f64, self.params.forward_epochs(self.known.is_some()));
+        if fading == 0.0 {
+            return 0.0;
         }
+        let done = self.adam.steps as f64 / (epochs * self.batches() as f64);
+        (1.0 - done / (fading / epochs)).max(0.0)
     }
 
     /// Add the mean prediction of a batch to that of the epoch.

@@ -76,6 +76,7 @@ fn a_resumed_run_ends_with_the_same_bits() {
     let augment = "flip,rotate:10".parse().unwrap();
     for params in [
         Params { epochs: 3, ..options(Net::Mlp) },
+        Params { epochs: 3, forward: Some(3), ..options(Net::Linear) },
         Params { epochs: 3, augment, pairs: 1.0, disturb: 0.0, ..options(Net::Vgg4) },
         Params { epochs: 3, augment, disturb: 0.0, aim: Aim::Iic { heads: 4, over: 4 }, ..options(Net::Mlp) },
         Params {
@@ -381,6 +382,45 @@ fn labels_and_neighbours_of_other_images_are_refused() {
     for near in [&[][..], &[0; 61], &[60; 60]] {
         assert!(refused(Input { neighbours: near, ..input(&pixels) }, &params).contains("neighbours"));
     }
+}
+
+#[test]
+fn the_forward_half_fades_out_of_the_first_half_of_a_run() {
+    let (pixels, truth) = bars(200);
+    let known: Vec<i32> = truth.iter().map(|t| *t as i32).collect();
+    // Four batches an epoch, eight epochs.
+    let weights = |input: &Input<'_>, params: &Params| {
+        let params = Params { epochs: 8, ..params.clone() };
+        let mut trainer = Trainer::new(input, &params, tested()).unwrap();
+        [0, 4, 8, 16, 31].map(|steps| {
+            trainer.adam.steps = steps;
+            trainer.forward_weight()
+        })
+    };
+    let ours = options(Net::Linear);
+    assert_eq!(weights(&input(&pixels), &ours), [1.0, 0.75, 0.5, 0.0, 0.0]);
+    let asked = |epochs| Params { forward: Some(epochs), ..ours.clone() };
+    assert_eq!(weights(&input(&pixels), &asked(2)), [1.0, 0.5, 0.0, 0.0, 0.0]);
+    assert_eq!(weights(&input(&pixels), &asked(0)), [0.0; 5]);
+    let taught = Input { known: Some(&known), ..input(&pixels) };
+    assert_eq!(weights(&taught, &ours), [0.0; 5]);
+    assert_eq!(weights(&taught, &asked(2)), [1.0, 0.5, 0.0, 0.0, 0.0]);
+    let other = |loss: &str, forward| Params {
+        aim: Aim::Core {
+            loss: loss.parse().unwrap(),
+            lambda: 4.0,
+            solver: Solver::Exact,
+            refresh: Refresh::Batch,
+        },
+        forward,
+        ..ours.clone()
+    };
+    for loss in ["mi", "weak", "sela", "miadm"] {
+        assert_eq!(weights(&input(&pixels), &other(loss, None)), [0.0; 5], "{loss}");
+    }
+    assert_eq!(weights(&input(&pixels), &other("weak", Some(4))), [1.0, 0.75, 0.5, 0.0, 0.0]);
+    let refused = Trainer::new(&input(&pixels), &other("mi", Some(1)), tested()).err().unwrap().to_string();
+    assert!(refused.contains("mi") && refused.contains("reverse"), "{refused}");
 }
 
 #[test]

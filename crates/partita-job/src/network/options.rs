@@ -35,6 +35,7 @@ pub(super) fn params(spec: &FitSpec, network: &NetworkSpec) -> Result<Params> {
         disturb: network.vat_weight(),
         vat: Vat { epsilon: network.vat_length, ..defaults.vat },
         warm_up: network.warm_up,
+        forward: network.forward,
         epochs: method.epochs.unwrap_or(defaults.epochs),
         batch: method.batch.unwrap_or(defaults.batch),
         backbone: Pace { rate: if network.freeze { 0.0 } else { rate }, decay: network.weight_decay },

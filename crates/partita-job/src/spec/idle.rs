@@ -121,6 +121,9 @@ pub(super) fn refuse_for_network(spec: &FitSpec, network: &NetworkSpec, resource
     JobError::first_idle(&auto, "for a network where it is auto; give shares, or leave it out")?;
     refuse_for_loss(method)?;
     refuse_for_aim(spec, network)?;
+    let reverse = matches!(method.loss, Loss::Strong | Loss::Weak);
+    let forward = [(Field::Forward, network.forward.is_some() && !reverse)];
+    JobError::first_idle(&forward, "beside a `loss` without reverse cross-entropy; leave it out")?;
     refuse_for_weights(network)?;
     refuse_for_pretext(network)?;
     let revive = [(Field::Revive, network.revive == Some(true) && spec.known.is_some())];
@@ -156,6 +159,7 @@ fn refuse_for_aim(spec: &FitSpec, network: &NetworkSpec) -> Result<()> {
         (Field::VatLength, network.vat_length != VAT_LENGTH),
         (Field::WarmUp, network.warm_up > 0),
         (Field::Revive, network.revive.is_some()),
+        (Field::Forward, network.forward.is_some()),
         (Field::Prior, !matches!(spec.prior, PriorSpec::Usual | PriorSpec::Equal)),
         (Field::Epochs, network.scan.is_some() && method.epochs.is_some()),
     ];

@@ -46,6 +46,9 @@ pub struct NetworkSpec {
     pub vat_length: f64,
     /// Epochs over which these weights rise from 0.
     pub warm_up: usize,
+    /// Epochs over which KL(y‖σ) fades out of the loss, from a weight of 1; half of them with the `loss` strong and
+    /// without `known` labels, otherwise none.
+    pub forward: Option<usize>,
     /// Invariant information clustering with this number of heads, instead of the method's loss.
     pub iic: Option<usize>,
     /// Clusters of its over-clustering heads; 5 K.
@@ -95,6 +98,7 @@ impl Default for NetworkSpec {
             vat: None,
             vat_length: VAT_LENGTH,
             warm_up: 0,
+            forward: None,
             iic: None,
             over: None,
             scan: None,
