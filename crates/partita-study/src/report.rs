@@ -158,10 +158,10 @@ const MORE_STYLE: &str = "h2{font-size:1.15rem;margin:0 0 .3rem}section{margin-t
 td,th{white-space:normal;vertical-align:top}td:not(:first-child),th:not(:first-child){min-width:4.5em}\
 .checks td:last-child,.checks th:last-child,.overview td,.overview th{text-align:left}.checks td:first-child{width:38%}\
 .checks td:last-child{max-width:24rem}.overview td:first-child{min-width:8em}.scroll{overflow-x:auto}\
-.charts{display:grid;gap:.5rem;margin:1rem 0}.chart{width:100%;cursor:crosshair;touch-action:none;user-select:none}\
+.charts{display:grid;gap:.5rem;margin:1rem 0}.charts.one{max-width:46rem}.text td:last-child,.text th:last-child{text-align:left;overflow-wrap:anywhere}.chart{width:100%;cursor:crosshair;touch-action:none;user-select:none}\
 .charts output{display:block;min-height:1.3em;font-size:.8rem;color:#717581;text-align:right}.paper,.aside{color:#717581;font-weight:400}\
 .aside{font-size:.9rem}code{font-size:.85em;background:#f3f4f6;padding:.1em .3em;border-radius:3px}\
-.verdict{display:inline-block;border-radius:3px;padding:0 .45em;font-weight:600;font-size:.85em;margin-right:.4em}\
+.verdict{display:inline-block;border-radius:3px;padding:0 .45em;font-weight:600;font-size:.85em}\
 .good{background:#dff3e4;color:#14692f}.partly{background:#fdf1d3;color:#7a5200}.bad{background:#fbe0dd;color:#9b1c10}.none{background:#e8eaee;color:#4a4f5a}";
 
 fn section(record: &Record) -> String {
@@ -182,7 +182,7 @@ fn section(record: &Record) -> String {
         standing.class(),
         standing.word(),
         escape(&standing.rest()),
-        record.command(),
+        escape(&record.command()),
         record.seconds
     );
     if let Ok(outcome) = &record.outcome {
@@ -191,11 +191,11 @@ fn section(record: &Record) -> String {
             out += &format!("<div class=\"checks\">{}</div>\n", record.checks().html_part());
         }
         for table in &outcome.tables {
-            out += &format!(
-                "<p>{}</p>\n<div class=\"scroll\">{}</div>\n",
-                escape(&table.title),
-                table.html_part()
-            );
+            // Commands are read from the left.
+            let text = table.headings.last().is_some_and(|last| last == "command");
+            let class = if text { "scroll text" } else { "scroll" };
+            let title = escape(&table.title);
+            out += &format!("<p>{title}</p>\n<div class=\"{class}\">{}</div>\n", table.html_part());
         }
     }
     out + "</section>\n"
@@ -204,8 +204,9 @@ fn section(record: &Record) -> String {
 /// The charts of a figure side by side.
 fn charts(figure: &Figure) -> String {
     let columns = figure.columns.min(2);
+    let class = if columns == 1 { "charts one" } else { "charts" };
     let mut out =
-        format!("<div class=\"charts\" style=\"grid-template-columns:repeat({columns},minmax(0,1fr))\">\n");
+        format!("<div class=\"{class}\" style=\"grid-template-columns:repeat({columns},minmax(0,1fr))\">\n");
     for chart in &figure.charts {
         out += &format!("<div>{}</div>\n", chart.html_part());
     }

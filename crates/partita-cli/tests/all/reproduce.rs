@@ -38,8 +38,21 @@ fn what_needs_data_that_are_missing_is_told_and_stops_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let run = partita().args(["reproduce", "updates", "renyi", "--out"]).arg(dir.path()).assert().success();
     let printed = text(&run.get_output().stdout);
-    assert!(printed.contains("Not run: mnist/train-images-idx3-ubyte.gz is not in the data directory"));
+    assert!(
+        printed.contains("Not run: mnist/train-images-idx3-ubyte.gz is not in the data directory"),
+        "{printed}"
+    );
     assert!(printed.contains("1 not run") && printed.contains("4 checks pass"), "{printed}");
+}
+
+#[test]
+fn what_is_only_on_record_shows_the_papers_numbers_and_every_command() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = partita().args(["reproduce", "table4", "--out"]).arg(dir.path()).assert().success();
+    let printed = text(&run.get_output().stdout);
+    for word in ["Not run now", "93.58 (4.8)", "--net vgg4", "--iic 5", "1 on record only"] {
+        assert!(printed.contains(word), "{word}: {printed}");
+    }
 }
 
 #[test]

@@ -14,8 +14,10 @@ use partita::simplex::uniform;
 use rayon::prelude::*;
 use serde::Deserialize;
 
-/// The losses: their names, and how they are made for K clusters.
-const LOSSES: [(&str, fn(usize) -> Box<dyn BatchObjective>); 4] = [
+/// A loss: its name, and how it is made for K clusters.
+type Named = (&'static str, fn(usize) -> Box<dyn BatchObjective>);
+
+const LOSSES: [Named; 4] = [
     ("entropies by gradient", |k| Box::new(MutualInformation::new(k))),
     ("ours", |k| labelled(k, Box::new(Exact { tolerance: 1e-14, ..Exact::default() }), 100.0)),
     ("labels of order 2", |k| labelled(k, Box::new(Renyi { tolerance: 1e-14, ..Renyi::new(2.0) }), 100.0)),
@@ -52,9 +54,7 @@ pub fn toys(context: &Context<'_>) -> Result<Findings> {
         for &gamma in &case.gammas {
             context.progress(done / all)?;
             done += 1.0;
-            let lowest = |(_, make): &(&str, fn(usize) -> Box<dyn BatchObjective>)| {
-                toy.lowest(&*make(toy.k), gamma, settings.starts)
-            };
+            let lowest = |(_, make): &Named| toy.lowest(&*make(toy.k), gamma, settings.starts);
             let found: Vec<Minimum<Classifier>> = LOSSES.par_iter().map(lowest).collect::<Result<_>>()?;
             let mut row = vec![case.name.clone(), gamma.to_string()];
             for ((name, _), minimum) in LOSSES.iter().zip(&found) {

@@ -221,12 +221,9 @@ impl Study<'_> {
             row.push(format!("{:+.1}", 100.0 * lead));
             rows.push(row);
         }
-        let mark = |((_, name), points): (&(Loss, &str), Vec<(f64, f64, f64)>)| Mark::Means {
-            name: (*name).to_owned(),
-            points,
-            colour: if *name == "forward" { 2 } else { 0 },
-        };
-        let marks = LOSSES.iter().zip(lines).map(mark).collect();
+        let [forward, reverse] = lines;
+        let mark = |name: &str, points, colour| Mark::Means { name: name.to_owned(), points, colour };
+        let marks = vec![mark("forward", forward, 2), mark("reverse", reverse, 0)];
         let x = Axis::between("share of labels replaced at random", 0.0, 0.92);
         let y = Axis::between("test accuracy", 0.0, 1.0);
         let chart =

@@ -9,6 +9,7 @@ use crate::error::{Result, StudyError};
 use crate::table::{Table, words};
 use partita::compare::Spread;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -34,6 +35,9 @@ struct Set {
     /// Options of this set.
     #[serde(default)]
     options: String,
+    /// What stands for {NAME} in the options of methods.
+    #[serde(default)]
+    own: BTreeMap<String, String>,
 }
 
 #[derive(Deserialize)]
@@ -190,8 +194,11 @@ fn commands(settings: &Settings) -> Table {
     let mut rows = Vec::new();
     for set in &settings.sets {
         for method in &settings.methods {
-            let text = settings.command.replace("{files}", &set.files).replace("{k}", &set.k.to_string());
-            let text = text.replace("{set}", &set.options).replace("{method}", &method.options);
+            let mut text = settings.command.replace("{set}", &set.options).replace("{method}", &method.options);
+            text = text.replace("{files}", &set.files).replace("{k}", &set.k.to_string());
+            for (name, value) in &set.own {
+                text = text.replace(&format!("{{{name}}}"), value);
+            }
             let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
             rows.push(vec![format!("{}, {}", set.name, method.label), text.replace("{seed}", "$seed")]);
         }
