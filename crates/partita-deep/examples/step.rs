@@ -2,7 +2,7 @@
 
 use burn::tensor::{Device, Tensor, activation::log_softmax};
 use partita_deep::nets::{Classifier, Net};
-use partita_deep::optimise::{Adam, Pace};
+use partita_deep::optimise::{Optimiser, Pace};
 use partita_deep::weights::randomise;
 use std::time::Instant;
 
@@ -31,7 +31,7 @@ fn step(net: Net, shape: [usize; 4]) -> partita_deep::Result<f64> {
     let device = Device::flex().autodiff();
     let mut model = randomise(Classifier::new(net, [shape[1], shape[2], shape[3]], &[10], &device)?, 0);
     let pace = Pace { rate: 1e-3, decay: 0.0 };
-    let mut adam = Adam::new(pace, pace);
+    let mut adam = Optimiser::new(pace, pace);
     let x = Tensor::<4>::ones(shape, &device) * 0.5;
     let mut fastest = f64::INFINITY;
     for _ in 0..5 {
