@@ -12,14 +12,16 @@ pub(super) struct About {
     pub normalise: Option<Normalise>,
 }
 
+/// As a model has it: the shape of its images, its head, and the means and deviations of the channels.
+type Written = (ImageShape, usize, ([f32; 3], [f32; 3]));
+
 impl About {
     /// From the texts of a file of weights, or of a model.
     pub fn of(texts: &BTreeMap<String, String>) -> Self {
         let text = |key: &str| texts.get(key).map(String::as_str).unwrap_or_default();
         let params: serde_json::Value = serde_json::from_str(text("params")).unwrap_or_default();
         let trained = params["net"].as_str().and_then(|net| net.parse().ok());
-        let seen: Option<(ImageShape, usize, ([f32; 3], [f32; 3]))> =
-            serde_json::from_str(text("about")).ok();
+        let seen: Option<Written> = serde_json::from_str(text("about")).ok();
         let seen = seen.map(|(_, _, (mean, deviation))| Normalise { mean, deviation });
         Self { net: text("net").parse().ok().or(trained), normalise: text("normalise").parse().ok().or(seen) }
     }

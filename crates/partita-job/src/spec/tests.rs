@@ -175,10 +175,14 @@ fn fields_that_would_be_ignored_are_refused() {
     assert_eq!(refused(|s| s.outliers = Some(OutlierRule::Share(0.6))), Some(Field::Outliers));
 }
 
+/// A change of a specification of a network.
+#[cfg(feature = "deep")]
+type Change = fn(&mut NetworkSpec);
+
 #[cfg(feature = "deep")]
 #[test]
 fn fields_of_networks_that_would_be_ignored_are_refused() {
-    let with = |change: fn(&mut NetworkSpec)| {
+    let with = |change: Change| {
         refused(|spec| {
             let mut network = NetworkSpec { augment: "flip".into(), ..NetworkSpec::new("mlp") };
             change(&mut network);
@@ -191,7 +195,7 @@ fn fields_of_networks_that_would_be_ignored_are_refused() {
     assert_eq!(with(|n| (n.views = 2, n.pairs = Some(0.0)).1), Some(Field::Views));
     assert_eq!(with(|n| (n.views = 2, n.augment = String::new()).1), Some(Field::Views));
     assert_eq!(with(|n| (n.views = 2, n.scan = Some(vec![1, 1, 1])).1), Some(Field::Views));
-    let pretexts: [(fn(&mut NetworkSpec), Field); 5] = [
+    let pretexts: [(Change, Field); 5] = [
         (|n| n.pretext_data = vec!["x".into()], Field::PretextData),
         (|n| n.pretext_rate = Some(0.4), Field::PretextRate),
         (|n| n.pretext_batch = Some(512), Field::PretextBatch),
