@@ -96,7 +96,8 @@ class EntropyClustering(Clusterer):
         Iterations of L-BFGS on all rows after training, for a minimum to more digits.
     known_weight : float, default=0.0
         Weight of the mean cross-entropy of the rows that ``known`` names, added to the loss of all rows; 1 is the paper's. At 0 such a
-        row counts as much as any other: its pseudo-label is known.
+        row counts as much as any other: its pseudo-label is known. Where few rows are known, ``optimiser="adam"`` is steadier: its steps
+        do not grow with the weight.
     groups : list of int, optional
         Widths of groups of columns that stand side by side, such as 512 of an image and 384 of its text; each group is prepared on its own and
         has the same weight. These are groups of features; scikit-learn's word is for groups of rows.

