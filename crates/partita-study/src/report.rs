@@ -2,7 +2,8 @@
 
 use crate::chart::{SCRIPT, sheet};
 use crate::paper::{Figure, Findings};
-use crate::spec::{Check, Short, Spec, Verdict};
+use crate::record::{Record, miss};
+use crate::spec::{Check, Verdict};
 use crate::standing::{Standing, tally};
 use crate::table::{STYLE, Table, escape, words};
 
@@ -13,59 +14,6 @@ const PAPER: &str = "The paper is \"Discriminative Entropy Clustering and its Re
 /// How to read the checks.
 const LEGEND: &str = "A check compares a number with a tolerance. \"told\" has none: the number is only shown. \"miss\" gives the \
                       reason why the claim does not hold here; a miss without one makes the command fail.";
-
-/// One description and what came of it.
-#[derive(Debug, Clone)]
-pub struct Record {
-    /// Its name.
-    pub name: String,
-    /// The description.
-    pub spec: Spec,
-    /// What the experiment showed, or why it was not run.
-    pub outcome: Result<Findings, String>,
-    /// How long it took.
-    pub seconds: f64,
-}
-
-impl Record {
-    /// Every check with its verdict.
-    pub fn verdicts(&self) -> Vec<(&Check, Verdict)> {
-        let Ok(outcome) = &self.outcome else { return Vec::new() };
-        self.spec.checks.iter().map(|check| (check, check.judge(&outcome.numbers))).collect()
-    }
-
-    /// The pictures: file names and contents.
-    pub fn pictures(&self) -> Vec<(String, String)> {
-        let file = |figure: &Figure| (format!("{}.svg", figure.name), sheet(&figure.charts, figure.columns));
-        self.outcome.iter().flat_map(|outcome| outcome.figures.iter().map(file)).collect()
-    }
-
-    /// The checks as a table.
-    fn checks(&self) -> Table {
-        let row = |(check, verdict): (&Check, Verdict)| {
-            let (value, word) = match verdict {
-                Verdict::Pass(value) => (Short(value).to_string(), "pass".to_owned()),
-                Verdict::Miss(value) => (Short(value).to_string(), miss(check)),
-                Verdict::Told(value) => (Short(value).to_string(), "told".to_owned()),
-                Verdict::Unknown => (String::new(), format!("no number \"{}\" was found", check.number)),
-            };
-            let paper = check.paper.map_or_else(String::new, |p| Short(p).to_string());
-            vec![check.says.clone(), paper, value, check.bounds(), word]
-        };
-        let headings = words(&["check", "paper", "here", "tolerance", "verdict"]);
-        Table { headings, rows: self.verdicts().into_iter().map(row).collect(), ..Table::default() }
-    }
-
-    /// The command that runs it.
-    fn command(&self) -> String {
-        format!("partita reproduce {}", self.name)
-    }
-}
-
-/// The word for a check that does not hold.
-fn miss(check: &Check) -> String {
-    check.reason.as_ref().map_or_else(|| "MISS".to_owned(), |why| format!("miss: {why}"))
-}
 
 /// One line for each record: where it is in the paper, what it is, whether it holds.
 fn summary(records: &[Record], link: impl Fn(&Record) -> String) -> Table {

@@ -1,6 +1,6 @@
 //! How a claim of the paper stands: it holds, holds with differences, does not hold, or was not run.
 
-use crate::report::Record;
+use crate::record::Record;
 use crate::spec::Verdict;
 use std::fmt;
 
