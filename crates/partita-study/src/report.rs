@@ -1,9 +1,9 @@
 //! What was reproduced, as one page, as Markdown, and as pictures.
 
 use crate::chart::{SCRIPT, sheet};
-use crate::paper::{Figure, Findings};
+use crate::paper::Figure;
 use crate::spec::{Check, Short, Spec, Verdict};
-use crate::standing::{Standing, tally};
+use crate::standing::{Record, Standing, tally};
 use crate::table::{STYLE, Table, escape, words};
 
 /// What the report is called, and the paper it is about.
@@ -14,26 +14,7 @@ const PAPER: &str = "The paper is \"Discriminative Entropy Clustering and its Re
 const LEGEND: &str = "A check compares a number with a tolerance. \"told\" has none: the number is only shown. \"miss\" gives the \
                       reason why the claim does not hold here; a miss without one makes the command fail.";
 
-/// One description and what came of it.
-#[derive(Debug, Clone)]
-pub struct Record {
-    /// Its name.
-    pub name: String,
-    /// The description.
-    pub spec: Spec,
-    /// What the experiment showed, or why it was not run.
-    pub outcome: Result<Findings, String>,
-    /// How long it took.
-    pub seconds: f64,
-}
-
 impl Record {
-    /// Every check with its verdict.
-    pub fn verdicts(&self) -> Vec<(&Check, Verdict)> {
-        let Ok(outcome) = &self.outcome else { return Vec::new() };
-        self.spec.checks.iter().map(|check| (check, check.judge(&outcome.numbers))).collect()
-    }
-
     /// The pictures: file names and contents.
     pub fn pictures(&self) -> Vec<(String, String)> {
         let file = |figure: &Figure| (format!("{}.svg", figure.name), sheet(&figure.charts, figure.columns));
@@ -216,6 +197,7 @@ fn charts(figure: &Figure) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::paper::Findings;
     use crate::standing::Tally;
     use std::collections::BTreeMap;
 

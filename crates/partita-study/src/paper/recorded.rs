@@ -194,7 +194,8 @@ fn commands(settings: &Settings) -> Table {
     let mut rows = Vec::new();
     for set in &settings.sets {
         for method in &settings.methods {
-            let mut text = settings.command.replace("{set}", &set.options).replace("{method}", &method.options);
+            let mut text =
+                settings.command.replace("{set}", &set.options).replace("{method}", &method.options);
             text = text.replace("{files}", &set.files).replace("{k}", &set.k.to_string());
             for (name, value) in &set.own {
                 text = text.replace(&format!("{{{name}}}"), value);
