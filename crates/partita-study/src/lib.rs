@@ -6,7 +6,6 @@
 //! | [`table`] | tables, as Markdown, CSV and parts of a page |
 //! | [`spec`] | what is to be shown and what must hold, from a TOML file |
 //! | [`paper`] | the experiments |
-//! | [`record`] | one of these and what came of it |
 //! | [`standing`] | whether a claim holds, holds with differences, does not hold, or was not run |
 //! | [`report`] | all of it as one page and its pictures |
 
@@ -16,7 +15,6 @@ mod labelings;
 mod library;
 pub mod paper;
 mod plain;
-pub mod record;
 pub mod report;
 pub mod spec;
 pub mod standing;

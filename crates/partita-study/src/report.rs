@@ -1,10 +1,9 @@
 //! What was reproduced, as one page, as Markdown, and as pictures.
 
 use crate::chart::{SCRIPT, sheet};
-use crate::paper::{Figure, Findings};
-use crate::record::{Record, miss};
-use crate::spec::{Check, Verdict};
-use crate::standing::{Standing, tally};
+use crate::paper::Figure;
+use crate::spec::{Check, Short, Spec, Verdict};
+use crate::standing::{Record, Standing, tally};
 use crate::table::{STYLE, Table, escape, words};
 
 /// What the report is called, and the paper it is about.
@@ -14,6 +13,40 @@ const PAPER: &str = "The paper is \"Discriminative Entropy Clustering and its Re
 /// How to read the checks.
 const LEGEND: &str = "A check compares a number with a tolerance. \"told\" has none: the number is only shown. \"miss\" gives the \
                       reason why the claim does not hold here; a miss without one makes the command fail.";
+
+impl Record {
+    /// The pictures: file names and contents.
+    pub fn pictures(&self) -> Vec<(String, String)> {
+        let file = |figure: &Figure| (format!("{}.svg", figure.name), sheet(&figure.charts, figure.columns));
+        self.outcome.iter().flat_map(|outcome| outcome.figures.iter().map(file)).collect()
+    }
+
+    /// The checks as a table.
+    fn checks(&self) -> Table {
+        let row = |(check, verdict): (&Check, Verdict)| {
+            let (value, word) = match verdict {
+                Verdict::Pass(value) => (Short(value).to_string(), "pass".to_owned()),
+                Verdict::Miss(value) => (Short(value).to_string(), miss(check)),
+                Verdict::Told(value) => (Short(value).to_string(), "told".to_owned()),
+                Verdict::Unknown => (String::new(), format!("no number \"{}\" was found", check.number)),
+            };
+            let paper = check.paper.map_or_else(String::new, |p| Short(p).to_string());
+            vec![check.says.clone(), paper, value, check.bounds(), word]
+        };
+        let headings = words(&["check", "paper", "here", "tolerance", "verdict"]);
+        Table { headings, rows: self.verdicts().into_iter().map(row).collect(), ..Table::default() }
+    }
+
+    /// The command that runs it.
+    fn command(&self) -> String {
+        format!("partita reproduce {}", self.name)
+    }
+}
+
+/// The word for a check that does not hold.
+fn miss(check: &Check) -> String {
+    check.reason.as_ref().map_or_else(|| "MISS".to_owned(), |why| format!("miss: {why}"))
+}
 
 /// One line for each record: where it is in the paper, what it is, whether it holds.
 fn summary(records: &[Record], link: impl Fn(&Record) -> String) -> Table {
@@ -164,6 +197,7 @@ fn charts(figure: &Figure) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::paper::Findings;
     use crate::standing::Tally;
     use std::collections::BTreeMap;
 

@@ -1,8 +1,29 @@
 //! How a claim of the paper stands: it holds, holds with differences, does not hold, or was not run.
 
-use crate::record::Record;
-use crate::spec::Verdict;
+use crate::paper::Findings;
+use crate::spec::{Check, Spec, Verdict};
 use std::fmt;
+
+/// One description and what came of it.
+#[derive(Debug, Clone)]
+pub struct Record {
+    /// Its name.
+    pub name: String,
+    /// The description.
+    pub spec: Spec,
+    /// What the experiment showed, or why it was not run.
+    pub outcome: Result<Findings, String>,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+impl Record {
+    /// Every check with its verdict.
+    pub fn verdicts(&self) -> Vec<(&Check, Verdict)> {
+        let Ok(outcome) = &self.outcome else { return Vec::new() };
+        self.spec.checks.iter().map(|check| (check, check.judge(&outcome.numbers))).collect()
+    }
+}
 
 /// How one description stands after it was run.
 #[derive(Debug, Clone, PartialEq)]
@@ -158,8 +179,6 @@ impl fmt::Display for Tally {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::paper::Findings;
-    use crate::spec::Spec;
     use std::collections::BTreeMap;
 
     /// How a record stands whose two checks ask for at least 1, the second with a reason.

@@ -8,9 +8,9 @@ use anyhow::{Context as _, Result, bail};
 use partita_data::{DataError, appear_together, open_regular};
 use partita_job::{Resources, export};
 use partita_study::paper::{self, CATALOGUE, Context};
-use partita_study::record::Record;
 use partita_study::report;
 use partita_study::spec::Spec;
+use partita_study::standing::{Record, tally};
 use partita_study::{Library, StudyError};
 use std::fs;
 use std::io::Read;
@@ -82,9 +82,9 @@ fn write(out: &Path, records: &[Record]) -> Result<()> {
     appear_together(files)?;
     outputs::say(&text)?;
     outputs::say(&format!("\nThe report is {}\n", out.join("index.html").display()))?;
-    let tally = partita_study::standing::tally(records);
-    if tally.missed > 0 {
-        bail!(Missed(tally.missed));
+    let missed = tally(records).missed;
+    if missed > 0 {
+        bail!(Missed(missed));
     }
     Ok(())
 }

@@ -147,7 +147,10 @@ fn told(end: libc::c_int) -> Option<Result<(), Failure>> {
         if got < 0 && last_error() == libc::EINTR {
             continue;
         }
-        return (got == size_of_val(&words) as isize).then(|| match words {
+        if got != size_of_val(&words) as isize {
+            return None;
+        }
+        return Some(match words {
             [i32::MAX, ..] => Ok(()),
             [at, reason, stay] => Err(Failure { at: at as usize, reason, stay: stay as usize }),
         });
@@ -194,17 +197,18 @@ mod tests {
     use std::path::Path;
 
     fn names(directory: &Path) -> Vec<String> {
-        let entries = fs::read_dir(directory).unwrap();
+        let entries = fs::read_dir(directory).expect("a directory");
+        let name = |entry: std::io::Result<fs::DirEntry>| entry.expect("an entry").file_name();
         let mut names: Vec<String> =
-            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+            entries.map(|entry| name(entry).to_string_lossy().into_owned()).collect();
         names.sort();
         names
     }
 
     fn begun(path: &Path) -> CompleteFile {
-        let mut file = AtomicFile::create(path).unwrap();
-        file.write_all(b"new").unwrap();
-        file.complete().unwrap()
+        let mut file = AtomicFile::create(path).expect("a place to write");
+        file.write_all(b"new").expect("space");
+        file.complete().expect("a complete file")
     }
 
     #[test]

@@ -182,12 +182,12 @@ fn line(
     out.number(format!("Newton over EM: {at}"), seconds(&newton) / seconds(&em));
     out.number(format!("EM over exact: {at}"), seconds(&em) / exact);
     let mut row = vec![name.to_owned(), k.to_string(), format!("{error:.0e}")];
-    for reached in [&em, &newton] {
+    for (reached, most) in [(&em, settings.most), (&newton, NEWTON)] {
         row.extend(match reached {
             Some(r) => {
                 [r.steps.to_string(), format!("{:.1e}", r.seconds), format!("{:.0e}", r.excess.max(0.0))]
             }
-            None => [format!("> {}", settings.most), String::new(), String::new()],
+            None => [format!("> {most}"), String::new(), String::new()],
         });
     }
     row.push(format!("{exact:.1e}"));
