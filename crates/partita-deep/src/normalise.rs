@@ -116,7 +116,7 @@ impl FromStr for Normalise {
         let bad = || {
             let names: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
             DeepError::Option(format!(
-                "`{text}` says not how to normalise images; write {}, or MEAN,MEAN,MEAN/DEVIATION,DEVIATION,DEVIATION for pixels from 0 to 1",
+                "`{text}` does not say how to normalise images; write {}, or MEAN,MEAN,MEAN/DEVIATION,DEVIATION,DEVIATION for pixels from 0 to 1",
                 names.join(", ")
             ))
         };
