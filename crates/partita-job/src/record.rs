@@ -179,6 +179,9 @@ impl Record {
                 let clusters = self.cluster_names.clone().unwrap_or_default();
                 file.names = Names { columns: kept.unwrap_or_else(found), clusters };
                 file.medians = medians.map(<[f32]>::to_vec);
+                let encoders: Vec<_> = dataset.parts().iter().map(|part| part.encoder.clone()).collect();
+                let found = if encoders.iter().any(Option::is_some) { encoders } else { Vec::new() };
+                file.encoders = old.map_or(found, |old| old.encoders.clone());
             }
             #[cfg(feature = "deep")]
             AnyModel::Network(model) => {

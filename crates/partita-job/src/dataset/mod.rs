@@ -16,7 +16,7 @@ use crate::error::{JobError, Result};
 use crate::field::Field;
 use partita::rows::Csr;
 use partita::rows::{Rows, SideBySide};
-use partita_data::model_file::Names;
+use partita_data::model_file::{Names, StoredEncoder};
 use partita_data::{Columns, Ids};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -35,12 +35,14 @@ pub struct DataPart<'a> {
     pub columns: Option<Columns>,
     /// Where it came from.
     pub origin: Option<PathBuf>,
+    /// How its rows were made from raw items, if they were.
+    pub encoder: Option<StoredEncoder>,
 }
 
 impl<'a> DataPart<'a> {
     /// Rows without names, as one group of features.
     pub fn new(rows: SharedRows<'a>) -> Self {
-        Self { widths: vec![rows.m()], rows, columns: None, origin: None }
+        Self { widths: vec![rows.m()], rows, columns: None, origin: None, encoder: None }
     }
 }
 
