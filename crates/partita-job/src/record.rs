@@ -3,6 +3,7 @@
 use crate::block::Block;
 use crate::choosing::ChoiceNote;
 use crate::dataset::{Dataset, MissingNote};
+use crate::items::ItemPortraits;
 use crate::model::AnyModel;
 use crate::sizes::Balanced;
 use partita::linear::Ailment;
@@ -46,6 +47,8 @@ pub struct Record {
     pub unscored: Option<usize>,
     /// How labels were moved to give clusters the requested sizes.
     pub balance: Option<Balanced>,
+    /// What the clusters are like in the language of the raw items, if there are any.
+    pub portraits: Option<ItemPortraits>,
     /// Seconds from the first read to the last label.
     pub seconds: f64,
     /// Threads that worked.
@@ -241,6 +244,7 @@ impl Record {
             metrics: None,
             unscored: None,
             balance: None,
+            portraits: None,
             seconds: report.seconds,
             threads: rayon::current_num_threads(),
             details: Details::Linear(Box::new(details)),
