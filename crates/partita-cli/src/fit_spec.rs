@@ -1,6 +1,6 @@
 //! What was typed for a fit as a specification, and what it may use and writes.
 
-use crate::args::{FitArgs, MethodArgs};
+use crate::args::{FitArgs, MethodArgs, PhotoOptions};
 use partita_job::{FitSpec, MethodSpec, Outputs, Resources, Result};
 
 #[cfg(feature = "deep")]
@@ -42,9 +42,22 @@ pub fn spec(args: &FitArgs) -> Result<FitSpec> {
     set_some(&mut spec.truth, args.truth.as_ref());
     set_some(&mut spec.like, args.like.as_ref());
     method(&args.method, &mut spec.method);
+    photos(&args.read.photos, &mut spec);
     #[cfg(feature = "deep")]
     network(&args.network, &mut spec.network)?;
+    #[cfg(feature = "deep")]
+    if let Some(network) = &mut spec.network {
+        network.skip_bad |= std::mem::take(&mut spec.data.skip_bad);
+    }
     Ok(spec)
+}
+
+fn photos(args: &PhotoOptions, spec: &mut FitSpec) {
+    if !args.encoder.is_empty() {
+        spec.data.encoder.clone_from(&args.encoder);
+    }
+    set_some(&mut spec.data.encoder_weights, args.encoder_weights.as_ref());
+    spec.data.skip_bad |= args.skip_bad;
 }
 
 fn method(args: &MethodArgs, method: &mut MethodSpec) {
@@ -92,7 +105,6 @@ fn network(args: &NetworkArgs, network: &mut Option<NetworkSpec>) -> Result<()> 
     typed.freeze |= args.freeze;
     set_some(&mut typed.head_rate, args.head_rate.as_ref());
     set(&mut typed.weight_decay, args.weight_decay);
-    typed.skip_bad |= args.skip_bad;
     if args.net.is_some() || network.is_some() {
         *network = Some(typed);
     } else if typed != NetworkSpec::default() {
@@ -137,6 +149,8 @@ fn set_some<T: Clone>(field: &mut Option<T>, typed: Option<&T>) {
 pub fn resources(args: &FitArgs) -> Resources {
     let resources =
         Resources { checkpoint: args.checkpoint.clone(), resume: args.resume, ..args.read.resources() };
+    let result = args.output.clone().or(args.labels_out.clone()).or(args.proba_out.clone());
+    let resources = Resources { result, ..resources };
     #[cfg(feature = "deep")]
     let resources =
         Resources { device: args.network.device.clone(), metrics: args.network.metrics.clone(), ..resources };

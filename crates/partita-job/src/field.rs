@@ -41,6 +41,12 @@ fields! {
     LabelHeader = "label_header",
     /// What is done about missing values.
     Missing = "missing",
+    /// What makes rows of photos.
+    Encoder = "encoder",
+    /// Its weights.
+    EncoderWeights = "encoder_weights",
+    /// Where finished rows of photos are kept.
+    Cache = "cache",
     /// Number of clusters.
     K = "k",
     /// Seed of all random choices.

@@ -1,12 +1,14 @@
 //! Opening what a specification or a model takes: feature files, or images.
 
-use super::{DataPart, Dataset};
+use super::{DataPart, Dataset, photos};
 use crate::error::{JobError, Result};
 use crate::field::Field;
 use crate::model::AnyModel;
 use crate::resources::Resources;
 use crate::spec::{DataSpec, FitSpec, Missing};
+use partita::report::Observer;
 use partita_data::model_file::{ModelFile, Names};
+use partita_embed::photos::PHOTOS;
 use partita_data::{Columns, OpenOptions, Source, Why, open, read_label_table, read_weights};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -28,6 +30,8 @@ pub enum Note {
         /// What to know.
         text: String,
     },
+    /// About an encoder: which weights it has, where rows are kept.
+    Encoder(String),
     /// An image that was left out.
     Skipped(String),
     /// What was done about missing values.
@@ -38,6 +42,7 @@ impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Read { path, text } => write!(f, "note: {}: {text}", path.display()),
+            Self::Encoder(what) => write!(f, "encoder: {what}"),
             Self::Skipped(what) => write!(f, "skipped: {what}"),
             Self::Missing(what) => write!(f, "note: {what}"),
         }
@@ -45,12 +50,12 @@ impl fmt::Display for Note {
 }
 
 impl Dataset<'static> {
-    /// Open feature files of the same rows.
+    /// Open feature files of the same rows, or photos, which an encoder makes rows of; `observer` sees how far it is.
     ///
     /// # Errors
     /// If a file cannot be read, or the files do not hold the same rows.
-    pub fn open(spec: &DataSpec, resources: &Resources) -> Result<Self> {
-        Self::open_beside(spec, &[], resources)
+    pub fn open(spec: &DataSpec, resources: &Resources, observer: &dyn Observer) -> Result<Self> {
+        Self::open_beside(spec, &[], resources, observer)
     }
 
     /// The same where labels or weights are read from files, as they are typed, for these fields. A column of the same file that is
@@ -58,7 +63,15 @@ impl Dataset<'static> {
     ///
     /// # Errors
     /// As [`Self::open`], or if such a column cannot be found.
-    pub fn open_beside(spec: &DataSpec, beside: &[(Field, &Path)], resources: &Resources) -> Result<Self> {
+    pub fn open_beside(
+        spec: &DataSpec,
+        beside: &[(Field, &Path)],
+        resources: &Resources,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
+        if photos::are_photos(spec)? {
+            return Self::of_photos(spec, &[], resources, observer);
+        }
         let missing = spec.missing.unwrap_or_default();
         opened(spec, beside, None, resources)?.completed(missing, None, resources.memory)
     }
@@ -67,7 +80,7 @@ impl Dataset<'static> {
     ///
     /// # Errors
     /// As [`Self::open`], or if images cannot be used.
-    pub fn open_for(spec: &FitSpec, resources: &Resources) -> Result<Self> {
+    pub fn open_for(spec: &FitSpec, resources: &Resources, observer: &dyn Observer) -> Result<Self> {
         #[cfg(feature = "deep")]
         if let Some(network) = &spec.network {
             let images = Self::open_images(&spec.data.paths, network.skip_bad, resources)?;
@@ -77,7 +90,12 @@ impl Dataset<'static> {
         match &spec.like {
             // The new rows are seen by the old model too, so that their columns have to be its columns.
             Some(path) => {
-                let names = ModelFile::read(path)?.names;
+                let model = ModelFile::read(path)?;
+                if photos::are_photos(&spec.data)? {
+                    let stored = photos::stored(&model.encoders, path)?;
+                    return Self::of_photos(&spec.data, &stored, resources, observer);
+                }
+                let names = model.names;
                 let missing = spec.data.missing.unwrap_or_default();
                 opened(&spec.data, &beside, Some(&names), resources)?.completed(
                     missing,
@@ -85,7 +103,7 @@ impl Dataset<'static> {
                     resources.memory,
                 )
             }
-            None => Self::open_beside(&spec.data, &beside, resources),
+            None => Self::open_beside(&spec.data, &beside, resources, observer),
         }
     }
 
@@ -99,7 +117,15 @@ impl Dataset<'static> {
         spec: &DataSpec,
         beside: &[(Field, &Path)],
         resources: &Resources,
+        observer: &dyn Observer,
     ) -> Result<Self> {
+        let first = spec.paths.first().map(PathBuf::as_path).unwrap_or(Path::new(""));
+        // Images of MNIST and the like are in files whose names do not say it.
+        let takes = model.encoders.iter().flatten().any(|encoder| encoder.kind == PHOTOS);
+        if takes || photos::are_photos(spec)? {
+            let stored = photos::stored(&model.encoders, first)?;
+            return Self::of_photos(spec, &stored, resources, observer);
+        }
         let medians = model.medians.as_deref();
         let usual = if medians.is_some() { Missing::Median } else { Missing::Error };
         let missing = spec.missing.unwrap_or(usual);
@@ -122,12 +148,12 @@ impl Dataset<'static> {
         spec: &DataSpec,
         skip_bad: bool,
         resources: &Resources,
+        observer: &dyn Observer,
     ) -> Result<Self> {
         match model {
             AnyModel::Linear(file) => {
-                let why = "for a model of rows; leave it out";
-                JobError::first_idle(&[(Field::SkipBad, skip_bad)], why)?;
-                Self::open_for_model(file, spec, &[], resources)
+                let spec = DataSpec { skip_bad: skip_bad || spec.skip_bad, ..spec.clone() };
+                Self::open_for_model(file, &spec, &[], resources, observer)
             }
             #[cfg(feature = "deep")]
             AnyModel::Network(_) => {
@@ -170,12 +196,12 @@ impl Dataset<'static> {
             );
             return Err(JobError::refused(Field::Data, problem));
         }
-        Ok(Self::from_pixels(partita_deep::images::Pixels::new(shape, bytes)))
+        Ok(Self::from_pixels(partita_embed::images::Pixels::new(shape, bytes)))
     }
 
     /// Images that are in memory.
     #[cfg(feature = "deep")]
-    pub fn from_pixels(pixels: partita_deep::images::Pixels) -> Self {
+    pub fn from_pixels(pixels: partita_embed::images::Pixels) -> Self {
         let pictures = Some(Pictures::Memory(pixels));
         Self { pictures, ..Self::of_parts(Vec::new()) }
     }
@@ -188,14 +214,7 @@ fn opened(
     names: Option<&Names>,
     resources: &Resources,
 ) -> Result<Dataset<'static>> {
-    if let Some(folder) = spec.paths.iter().find(|path| path.is_dir()) {
-        let problem = format!(
-            "{} is a folder, where features are read from files; if it holds pictures, compute their features with \
-             `partita embed` first, or fit a network to them (`net`)",
-            folder.display()
-        );
-        return Err(JobError::refused(Field::Data, problem));
-    }
+    photos::refuse_for_features(spec, resources)?;
     let taken: Vec<Taken> =
         spec.paths.iter().map(|path| taken(path, spec.header, beside)).collect::<Result<_>>()?;
     let like = expected(names, spec.paths.len());

@@ -9,7 +9,6 @@ mod network;
 mod prior;
 
 pub use clusters::ClusterCount;
-#[cfg(feature = "deep")]
 pub(crate) use idle::refuse_for_images;
 pub use method::{MethodSpec, OptimiserKind};
 pub use network::{NetworkSpec, PretextOptimiser};
@@ -122,6 +121,13 @@ pub struct DataSpec {
     pub label_header: Option<bool>,
     /// What is done about missing values: `"error"`, which is the usual, `"drop-rows"` or `"median"`; where a model fills them, it goes on to.
     pub missing: Option<Missing>,
+    /// What makes rows of photos, side by side: `mobilenetv2`, which is the usual one, `efficientnet-lite0`, `resnet18`, `resnet50` or `resnet50-keras`;
+    /// `NAME@SIZE` resizes photos to that many pixels.
+    pub encoder: Vec<String>,
+    /// A file of weights for it; otherwise they are looked for.
+    pub encoder_weights: Option<PathBuf>,
+    /// Whether photos that cannot be decoded are left out, of all results too.
+    pub skip_bad: bool,
 }
 
 /// What is done about values that are missing or infinite.
