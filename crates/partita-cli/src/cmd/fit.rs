@@ -19,7 +19,7 @@ pub fn run(args: &FitArgs) -> Result<()> {
         interrupt::keeps(path, "go on with --resume");
     }
     let encoding = Terminal::new(!args.json)?;
-    let dataset = opened(Dataset::open_for_seen(&spec, &resources, &encoding))?;
+    let dataset = opened(Dataset::open_for(&spec, &resources, &encoding))?;
     encoding.finish();
     let given = Given::read(&spec, &dataset)?;
     show(&given.notes);
