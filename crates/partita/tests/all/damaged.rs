@@ -86,7 +86,7 @@ fn a_damaged_state_is_refused_or_gone_on_with() {
     let cases = [
         (&x, &base, 5),
         (&x, &polished, 14),
-        (&x, &polished, 54),
+        (&x, &polished, 53),
         (&x, &epoch, 4),
         (&x, &lbfgs, 4),
         (&few, &sizes, 60),
