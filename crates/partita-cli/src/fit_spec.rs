@@ -27,6 +27,12 @@ pub fn spec(args: &FitArgs) -> Result<FitSpec> {
     set_some(&mut spec.data.missing, args.read.missing.map(Into::into).as_ref());
     set_some(&mut spec.data.array, args.read.array.as_ref());
     set_some(&mut spec.data.id_column, args.read.id_column.as_ref());
+    set_some(&mut spec.data.text, args.read.text.as_ref());
+    if !args.read.encoder.is_empty() {
+        spec.data.encoder.clone_from(&args.read.encoder);
+    }
+    set_some(&mut spec.data.encoder_weights, args.read.encoder_weights.as_ref());
+    spec.name_clusters |= args.name_clusters;
     set_some(&mut spec.k, args.k.as_ref());
     set(&mut spec.restarts, args.restarts);
     set(&mut spec.seed, args.seed);

@@ -41,6 +41,12 @@ fields! {
     LabelHeader = "label_header",
     /// What is done about missing values.
     Missing = "missing",
+    /// The column or field of the texts.
+    Text = "text",
+    /// What makes rows of raw items.
+    Encoder = "encoder",
+    /// Where the weights of encoders are.
+    EncoderWeights = "encoder_weights",
     /// Number of clusters.
     K = "k",
     /// Seed of all random choices.
@@ -65,6 +71,8 @@ fields! {
     Truth = "truth",
     /// A model whose cluster numbers are kept.
     Like = "like",
+    /// Names of clusters made of what tells them apart.
+    NameClusters = "name_clusters",
     /// What is minimised.
     Loss = "loss",
     /// Weight of fairness.

@@ -3,6 +3,7 @@
 use crate::block::Block;
 use crate::choosing::ChoiceNote;
 use crate::dataset::{Dataset, MissingNote};
+use crate::items::ItemPortraits;
 use crate::model::AnyModel;
 use crate::sizes::Balanced;
 use partita::linear::Ailment;
@@ -46,6 +47,8 @@ pub struct Record {
     pub unscored: Option<usize>,
     /// How labels were moved to give clusters the requested sizes.
     pub balance: Option<Balanced>,
+    /// What the clusters are like in the language of the raw items, if there are any.
+    pub portraits: Option<ItemPortraits>,
     /// Seconds from the first read to the last label.
     pub seconds: f64,
     /// Threads that worked.
@@ -179,6 +182,9 @@ impl Record {
                 let clusters = self.cluster_names.clone().unwrap_or_default();
                 file.names = Names { columns: kept.unwrap_or_else(found), clusters };
                 file.medians = medians.map(<[f32]>::to_vec);
+                let encoders: Vec<_> = dataset.parts().iter().map(|part| part.encoder.clone()).collect();
+                let found = if encoders.iter().any(Option::is_some) { encoders } else { Vec::new() };
+                file.encoders = old.map_or(found, |old| old.encoders.clone());
             }
             #[cfg(feature = "deep")]
             AnyModel::Network(model) => {
@@ -238,6 +244,7 @@ impl Record {
             metrics: None,
             unscored: None,
             balance: None,
+            portraits: None,
             seconds: report.seconds,
             threads: rayon::current_num_threads(),
             details: Details::Linear(Box::new(details)),

@@ -66,7 +66,7 @@ pub enum Command {
 /// Feature files, and how to read them.
 #[derive(Debug, Args)]
 pub struct ReadArgs {
-    /// Feature files of the same rows: .npy .npz .parquet .arrow .csv .tsv .safetensors idx(.gz)
+    /// Feature files of the same rows: .npy .npz .parquet .arrow .csv .tsv .safetensors idx(.gz); or texts: .txt .jsonl, or a table with --text
     #[arg(required = true, value_name = "DATA", value_hint = ValueHint::FilePath)]
     pub data: Vec<PathBuf>,
     #[command(flatten)]
@@ -94,6 +94,15 @@ pub struct ReadOptions {
     /// What to do about missing values: refuse them, leave out their rows, or fill in the median of the column [default: error]
     #[arg(long, value_enum)]
     pub missing: Option<MissingArg>,
+    /// Column of a table, or field of JSON lines, that holds the texts to cluster; several with commas between are joined [default: of JSON lines, one called text or the like]
+    #[arg(long, value_name = "COLUMN")]
+    pub text: Option<String>,
+    /// What makes rows of texts: tfidf, minilm or both [default: tfidf, with minilm where its weights are found]
+    #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
+    pub encoder: Vec<String>,
+    /// Folder with the weights of the encoder [default: under PARTITA_WEIGHTS, then in the cache of Hugging Face]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub encoder_weights: Option<PathBuf>,
     /// Memory for rows; larger data is read batch by batch from its file
     #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = values::size)]
     pub memory: usize,
@@ -111,7 +120,8 @@ impl ReadArgs {
 
     /// The files as a specification.
     pub fn spec(&self) -> DataSpec {
-        let ReadOptions { array, columns, exclude, id_column, header, missing, .. } = &self.options;
+        let ReadOptions { array, columns, exclude, id_column, header, missing, text, encoder, encoder_weights, .. } =
+            &self.options;
         DataSpec {
             paths: self.data.clone(),
             array: array.clone(),
@@ -121,6 +131,9 @@ impl ReadArgs {
             header: *header,
             label_header: None,
             missing: missing.map(Into::into),
+            text: text.clone(),
+            encoder: encoder.clone(),
+            encoder_weights: encoder_weights.clone(),
         }
     }
 

@@ -1,8 +1,10 @@
 //! Models on disk: a safetensors file that holds the model and everything needed to fit it again.
 
+mod encoder;
 mod names;
 mod outliers;
 
+pub use encoder::StoredEncoder;
 pub use names::Names;
 
 use crate::error::{DataError, Result};
@@ -23,12 +25,14 @@ const FORMAT: &str = "partita-linear-1";
 const LIFTED: &str = "partita-linear-2";
 /// The same for models that know outliers.
 const WITH_OUTLIERS: &str = "partita-linear-3";
+/// The same for models whose rows are encoded from raw items.
+const ENCODED: &str = "partita-linear-4";
 
 /// Gives the tensor of a name, which must have this shape.
 type Take<'a> = dyn FnMut(&str, &[usize]) -> Result<Vec<f32>> + 'a;
 
 /// Tensors by name.
-type Tensors = BTreeMap<String, Tensor>;
+pub type Tensors = BTreeMap<String, Tensor>;
 
 /// A model with the options it was fitted with.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,6 +45,8 @@ pub struct ModelFile {
     pub names: Names,
     /// The median of each feature, if missing values are filled with them.
     pub medians: Option<Vec<f32>>,
+    /// How the rows of each of its parts are made from raw items; none for a part of features. Empty for a model of features alone.
+    pub encoders: Vec<Option<StoredEncoder>>,
     /// Version of the program that wrote the file.
     pub version: String,
 }
@@ -80,7 +86,7 @@ impl ModelFile {
     /// A model and its options, stamped with this version of Partita.
     pub fn new(model: Model, params: Params) -> Self {
         let version = env!("CARGO_PKG_VERSION").to_owned();
-        Self { model, params, names: Names::default(), medians: None, version }
+        Self { model, params, names: Names::default(), medians: None, encoders: Vec::new(), version }
     }
 
     /// Write to `path`, whole or not at all. The same model gives the same bytes.
@@ -111,7 +117,9 @@ impl ModelFile {
         let outliers = model.outliers().map(|found| outliers::write(found, &mut tensor));
         let records: Vec<ViewRecord> = model.views().iter().map(ViewRecord::of).collect();
         let mut text = |key: &str, value: String| file.metadata.insert(key.to_owned(), value);
+        let encoded = self.encoders.iter().any(Option::is_some);
         let format = match (&lift, &outliers) {
+            _ if encoded => ENCODED,
             (_, Some(_)) => WITH_OUTLIERS,
             (Some(_), None) => LIFTED,
             (None, None) => FORMAT,
@@ -129,6 +137,7 @@ impl ModelFile {
         for (key, value) in self.names.entries().map_err(|e| unwritable(path.as_ref(), &e))? {
             text(key, value);
         }
+        encoder::write(&self.encoders, &mut file).map_err(|e| unwritable(path.as_ref(), &e))?;
         file.complete(path)
     }
 
@@ -154,10 +163,11 @@ impl ModelFile {
             outliers: metadata.get("outliers").map(|text| outliers::record(text, &origin)).transpose()?,
         };
         let medians = tensors.remove("medians");
+        let encoders = encoder::read(&metadata, &mut tensors, &origin)?;
         let model = model(tensors, parts, params.k, &origin)?;
         let medians = medians.map(|found| read_medians(found, model.m(), &origin)).transpose()?;
         let names = Names::read(&metadata, params.k, &origin)?;
-        Ok(Self { model, params, names, medians, version })
+        Ok(Self { model, params, names, medians, encoders, version })
     }
 }
 
@@ -225,8 +235,8 @@ fn check_format(found: Option<&str>, origin: &Origin<'_>) -> Result<()> {
             let advice = "end the run with `partita fit --resume`, and use its model";
             Err(other("the checkpoint of a run", advice))
         }
-        Some(FORMAT | LIFTED) => Ok(()),
-        Some(format) => origin.check_format(format, WITH_OUTLIERS),
+        Some(FORMAT | LIFTED | WITH_OUTLIERS) => Ok(()),
+        Some(format) => origin.check_format(format, ENCODED),
         None => Err(origin.corrupt("it has no `format` entry; was it written by `partita fit`?".to_owned())),
     }
 }
@@ -561,6 +571,30 @@ mod tests {
     }
 
     #[test]
+    fn encoders_come_back_part_by_part_and_what_is_unknown_of_them_is_named() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("model.safetensors");
+        let plain = ModelFile::read(golden("model-1.safetensors")).unwrap();
+        let tensor = Tensor { shape: vec![2, 1], values: Values::F32(vec![0.5, 1.5]) };
+        let about = serde_json::json!({ "words": ["a", "b"] });
+        let encoder = StoredEncoder {
+            kind: "tfidf".to_owned(),
+            about,
+            tensors: Tensors::from([("idf".to_owned(), tensor)]),
+        };
+        let encoded = ModelFile { encoders: vec![None, Some(encoder)], ..plain };
+        encoded.write(&path).unwrap();
+        assert_eq!(ModelFile::read(&path).unwrap(), encoded);
+        let mut file = TensorFile::read(&path).unwrap();
+        assert_eq!(file.metadata["format"], ENCODED);
+        let other = file.metadata["encoders"].replace("about", "hidden");
+        file.metadata.insert("encoders".to_owned(), other);
+        file.write(&path).unwrap();
+        let message = ModelFile::read(&path).unwrap_err().to_string();
+        assert!(message.contains("encoders with other parts"), "{message}");
+    }
+
+    #[test]
     fn a_file_that_is_no_model_is_refused_by_name() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("other.safetensors");
@@ -578,7 +612,7 @@ mod tests {
     fn a_model_of_the_first_version_is_read_to_the_bit() {
         let json: Value = serde_json::from_slice(&std::fs::read(golden("model-1.json")).unwrap()).unwrap();
         let numbers = |part: &Value| -> Vec<f32> { serde_json::from_value(part.clone()).unwrap() };
-        let ModelFile { model, params, names, medians, version } =
+        let ModelFile { model, params, names, medians, encoders, version } =
             ModelFile::read(golden("model-1.safetensors")).unwrap();
         let tensors = &json["tensors"];
         assert_eq!(model.weight(), numbers(&tensors["weight"]));
@@ -591,7 +625,7 @@ mod tests {
             assert_eq!(view.centre, numbers(&tensors[format!("centre.{i}")]));
         }
         assert_eq!(version, "0.1.0");
-        assert_eq!((names, medians), (Names::default(), None));
+        assert_eq!((names, medians, encoders), (Names::default(), None, Vec::new()));
         let expected = Params {
             loss: Loss::Renyi(2.0),
             lambda: Some(0.7),
@@ -634,7 +668,7 @@ mod tests {
             ("params", "renyi:2", "novel", "knows `loss` = \"novel\";"),
             ("params", "\"sphere\"", "{\"whiten\":0.5}", "knows `prepare` = {\"whiten\":0.5};"),
             ("views", "\"width\":2", "\"width\":2,\"power\":0.5", "knows views with `power`;"),
-            ("format", "linear-1", "linear-4", "knows the format partita-linear-4;"),
+            ("format", "linear-1", "linear-5", "knows the format partita-linear-5;"),
         ];
         for (key, old, new, what) in changes {
             let message = changed(key, |text| text.replace(old, new)).unwrap_err().to_string();

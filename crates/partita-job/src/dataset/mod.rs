@@ -3,20 +3,24 @@
 mod gaps;
 #[cfg(feature = "deep")]
 mod images;
+mod kind;
 mod open;
+mod texts;
 
 pub use gaps::MissingNote;
 #[cfg(feature = "deep")]
 pub(crate) use images::Pictures;
 #[cfg(feature = "deep")]
 pub use images::usable_images;
+pub use kind::Kind;
 pub use open::Note;
 
 use crate::error::{JobError, Result};
 use crate::field::Field;
+use crate::items::Items;
 use partita::rows::Csr;
 use partita::rows::{Rows, SideBySide};
-use partita_data::model_file::Names;
+use partita_data::model_file::{Names, StoredEncoder};
 use partita_data::{Columns, Ids};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -35,12 +39,16 @@ pub struct DataPart<'a> {
     pub columns: Option<Columns>,
     /// Where it came from.
     pub origin: Option<PathBuf>,
+    /// How its rows were made from raw items, if they were.
+    pub encoder: Option<StoredEncoder>,
+    /// What its features stand for, where they are no columns: words.
+    pub meanings: Option<Arc<[String]>>,
 }
 
 impl<'a> DataPart<'a> {
     /// Rows without names, as one group of features.
     pub fn new(rows: SharedRows<'a>) -> Self {
-        Self { widths: vec![rows.m()], rows, columns: None, origin: None }
+        Self { widths: vec![rows.m()], rows, columns: None, origin: None, encoder: None, meanings: None }
     }
 }
 
@@ -73,6 +81,8 @@ pub struct Dataset<'a> {
     medians: Option<Vec<f32>>,
     /// Whether the first lines of its tables, and of the files beside them, name columns, if that was said.
     headers: [Option<bool>; 2],
+    /// The raw items that the rows were made of, if they were.
+    items: Option<Items>,
     #[cfg(feature = "deep")]
     pub(crate) pictures: Option<Pictures>,
     /// Images to learn a pretext from.
@@ -113,6 +123,7 @@ impl<'a> Dataset<'a> {
             model_fills: None,
             medians: None,
             headers: [None; 2],
+            items: None,
             #[cfg(feature = "deep")]
             pictures: None,
             #[cfg(feature = "deep")]
@@ -275,12 +286,18 @@ impl<'a> Dataset<'a> {
     pub fn feature(&self, mut index: usize) -> String {
         for part in &self.parts {
             if index < part.rows.m() {
-                let name = part.columns.as_ref().and_then(|columns| columns.names.get(index));
+                let word = || part.meanings.as_ref().and_then(|meanings| meanings.get(index));
+                let name = part.columns.as_ref().and_then(|columns| columns.names.get(index)).or_else(word);
                 return name.cloned().unwrap_or_else(|| index.to_string());
             }
             index -= part.rows.m();
         }
         index.to_string()
+    }
+
+    /// The raw items that the rows were made of, if they were.
+    pub fn items(&self) -> Option<&Items> {
+        self.items.as_ref()
     }
 
     /// What a user should know about how the data was read.

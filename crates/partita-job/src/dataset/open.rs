@@ -1,11 +1,12 @@
 //! Opening what a specification or a model takes: feature files, or images.
 
-use super::{DataPart, Dataset};
+use super::{DataPart, Dataset, Kind};
 use crate::error::{JobError, Result};
 use crate::field::Field;
 use crate::model::AnyModel;
 use crate::resources::Resources;
 use crate::spec::{DataSpec, FitSpec, Missing};
+use partita::report::{Observer, Silent};
 use partita_data::model_file::{ModelFile, Names};
 use partita_data::{Columns, OpenOptions, Source, Why, open, read_label_table, read_weights};
 use std::fmt;
@@ -32,6 +33,8 @@ pub enum Note {
     Skipped(String),
     /// What was done about missing values.
     Missing(String),
+    /// About raw items in memory that were encoded.
+    Encoded(String),
 }
 
 impl fmt::Display for Note {
@@ -39,7 +42,7 @@ impl fmt::Display for Note {
         match self {
             Self::Read { path, text } => write!(f, "note: {}: {text}", path.display()),
             Self::Skipped(what) => write!(f, "skipped: {what}"),
-            Self::Missing(what) => write!(f, "note: {what}"),
+            Self::Missing(what) | Self::Encoded(what) => write!(f, "note: {what}"),
         }
     }
 }
@@ -59,6 +62,19 @@ impl Dataset<'static> {
     /// # Errors
     /// As [`Self::open`], or if such a column cannot be found.
     pub fn open_beside(spec: &DataSpec, beside: &[(Field, &Path)], resources: &Resources) -> Result<Self> {
+        Self::open_seen(spec, beside, resources, &Silent)
+    }
+
+    /// The same, where an observer sees how far raw items are encoded.
+    fn open_seen(
+        spec: &DataSpec,
+        beside: &[(Field, &Path)],
+        resources: &Resources,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
+        if Kind::of_all(spec)? == Kind::Texts {
+            return Self::open_texts(spec, resources, observer);
+        }
         let missing = spec.missing.unwrap_or_default();
         opened(spec, beside, None, resources)?.completed(missing, None, resources.memory)
     }
@@ -68,6 +84,14 @@ impl Dataset<'static> {
     /// # Errors
     /// As [`Self::open`], or if images cannot be used.
     pub fn open_for(spec: &FitSpec, resources: &Resources) -> Result<Self> {
+        Self::open_for_seen(spec, resources, &Silent)
+    }
+
+    /// The same, where an observer sees how far raw items are encoded, and may stop it.
+    ///
+    /// # Errors
+    /// As [`Self::open_for`], or if the observer stops the work.
+    pub fn open_for_seen(spec: &FitSpec, resources: &Resources, observer: &dyn Observer) -> Result<Self> {
         #[cfg(feature = "deep")]
         if let Some(network) = &spec.network {
             let images = Self::open_images(&spec.data.paths, network.skip_bad, resources)?;
@@ -77,7 +101,10 @@ impl Dataset<'static> {
         match &spec.like {
             // The new rows are seen by the old model too, so that their columns have to be its columns.
             Some(path) => {
-                let names = ModelFile::read(path)?.names;
+                let ModelFile { names, encoders, .. } = ModelFile::read(path)?;
+                if encoders.iter().any(Option::is_some) {
+                    return Self::open_texts_for(&encoders, &spec.data, resources, observer);
+                }
                 let missing = spec.data.missing.unwrap_or_default();
                 opened(&spec.data, &beside, Some(&names), resources)?.completed(
                     missing,
@@ -85,7 +112,7 @@ impl Dataset<'static> {
                     resources.memory,
                 )
             }
-            None => Self::open_beside(&spec.data, &beside, resources),
+            None => Self::open_seen(&spec.data, &beside, resources, observer),
         }
     }
 
@@ -100,6 +127,15 @@ impl Dataset<'static> {
         beside: &[(Field, &Path)],
         resources: &Resources,
     ) -> Result<Self> {
+        if model.encoders.iter().any(Option::is_some) {
+            return Self::open_texts_for(&model.encoders, spec, resources, &Silent);
+        }
+        let given = [
+            (Field::Text, spec.text.is_some()),
+            (Field::Encoder, !spec.encoder.is_empty()),
+            (Field::EncoderWeights, spec.encoder_weights.is_some()),
+        ];
+        JobError::first_idle(&given, "for a model of features, which takes no raw items; leave it out")?;
         let medians = model.medians.as_deref();
         let usual = if medians.is_some() { Missing::Median } else { Missing::Error };
         let missing = spec.missing.unwrap_or(usual);

@@ -207,6 +207,16 @@ impl From<DataError> for JobError {
     }
 }
 
+impl From<partita_embed::EmbedError> for JobError {
+    fn from(error: partita_embed::EmbedError) -> Self {
+        match error {
+            partita_embed::EmbedError::Data(error) => Self::Data(error),
+            partita_embed::EmbedError::Core(error) => Self::Core(error),
+            other => Self::refused(None, other.to_string()),
+        }
+    }
+}
+
 #[cfg(feature = "deep")]
 impl From<partita_deep::DeepError> for JobError {
     fn from(error: partita_deep::DeepError) -> Self {

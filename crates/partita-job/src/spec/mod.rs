@@ -75,6 +75,8 @@ pub struct FitSpec {
     /// A model whose cluster numbers are kept: the fit starts from it if it has the same number of clusters, and the result is matched to it
     /// unless known labels name the clusters.
     pub like: Option<PathBuf>,
+    /// Whether clusters of raw items get names made of what tells them apart, where known labels do not name them.
+    pub name_clusters: bool,
     /// Options of the method.
     pub method: MethodSpec,
     /// A network to train on images, instead of a linear model of rows.
@@ -96,6 +98,7 @@ impl Default for FitSpec {
             weights: None,
             truth: None,
             like: None,
+            name_clusters: false,
             method: MethodSpec::default(),
             network: None,
         }
@@ -122,6 +125,12 @@ pub struct DataSpec {
     pub label_header: Option<bool>,
     /// What is done about missing values: `"error"`, which is the usual, `"drop-rows"` or `"median"`; where a model fills them, it goes on to.
     pub missing: Option<Missing>,
+    /// Column of a table, or field of JSON lines, that holds the texts to cluster; several with commas between are joined.
+    pub text: Option<String>,
+    /// What makes rows of raw items, by name; several stand side by side. For texts `"tfidf"` and `"minilm"`.
+    pub encoder: Vec<String>,
+    /// Where the weights of encoders are, before the usual places are searched.
+    pub encoder_weights: Option<PathBuf>,
 }
 
 /// What is done about values that are missing or infinite.
