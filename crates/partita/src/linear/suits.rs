@@ -35,7 +35,7 @@ impl FitState {
             estimates.is_some_and(|range| estimate.suits(range, |head| fits(head, k, source.m()), k))
         });
         let trial = self.trial.as_ref().is_none_or(|trial| {
-            let tried = trial.train.as_ref().is_none_or(|train| train.is_done() && train.suits(plan, source));
+            let tried = trial.train.as_ref().is_none_or(|train| train.suits(plan, source));
             tries && tried && check_prior(&trial.prior, k).is_ok()
         });
         shares && estimate && trial && self.train.suits(plan, source)

@@ -82,7 +82,7 @@ fn a_damaged_state_is_refused_or_gone_on_with() {
     let lbfgs = Params { optimiser: Optimiser::Lbfgs, epochs: None, batch: None, ..base.clone() };
     // In many dimensions nobody sees the clusters, and the sizes are estimated by many fits or, with enough rows, by a trial.
     let sizes = Params { prior: Prior::unknown(3), ..base.clone() };
-    let (few, many) = (rows(60, 8), rows(90, 8));
+    let (few, many) = (rows(60, 40), rows(90, 40));
     let cases = [
         (&x, &base, 5),
         (&x, &polished, 14),
