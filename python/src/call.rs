@@ -66,6 +66,9 @@ impl Rows for Watched<'_> {
         self.watch.check()?;
         self.rows.gather(rows, out)
     }
+    fn is_weighed(&self, feature: usize) -> bool {
+        self.rows.is_weighed(feature)
+    }
     fn release(&self) {
         self.rows.release();
     }

@@ -4,6 +4,7 @@
 
 mod encoder;
 mod error;
+pub mod tables;
 
 pub use encoder::Encoder;
 pub use error::{EmbedError, Result};

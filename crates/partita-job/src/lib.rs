@@ -40,7 +40,7 @@ pub use block::Block;
 pub use choosing::{ChoiceNote, TriedNumber, usual_range};
 #[cfg(feature = "deep")]
 pub use dataset::usable_images;
-pub use dataset::{AllRows, DataPart, Dataset, MissingNote, Note, SharedRows};
+pub use dataset::{AllRows, DataPart, Dataset, Items, MissingNote, Note, SharedRows, TableItems};
 pub use error::{JobError, Kept, Result};
 pub use export::{Outputs, write_predictions};
 pub use features::FeatureFiles;
@@ -51,6 +51,7 @@ pub use methods::{CandidateSpec, USUAL_METHODS, contenders};
 pub use model::AnyModel;
 #[cfg(feature = "deep")]
 pub use partita_deep::DeepError;
+pub use partita_embed::tables::PlanNote;
 pub use predict::{predict, predict_each};
 pub use record::{Details, LinearDetails, Record};
 #[cfg(feature = "deep")]

@@ -3,9 +3,12 @@
 mod gaps;
 #[cfg(feature = "deep")]
 mod images;
+mod items;
 mod open;
+mod table;
 
 pub use gaps::MissingNote;
+pub use items::{Items, TableItems};
 #[cfg(feature = "deep")]
 pub(crate) use images::Pictures;
 #[cfg(feature = "deep")]
@@ -37,12 +40,14 @@ pub struct DataPart<'a> {
     pub origin: Option<PathBuf>,
     /// How its rows were made from raw items, if they were.
     pub encoder: Option<StoredEncoder>,
+    /// What they were made of.
+    pub items: Option<Items>,
 }
 
 impl<'a> DataPart<'a> {
     /// Rows without names, as one group of features.
     pub fn new(rows: SharedRows<'a>) -> Self {
-        Self { widths: vec![rows.m()], rows, columns: None, origin: None, encoder: None }
+        Self { widths: vec![rows.m()], rows, columns: None, origin: None, encoder: None, items: None }
     }
 }
 
@@ -273,10 +278,19 @@ impl<'a> Dataset<'a> {
         Ok(())
     }
 
+    /// What the rows of each part were made of, where that is known.
+    pub fn items(&self) -> impl Iterator<Item = Option<&Items>> {
+        self.parts.iter().map(|part| part.items.as_ref())
+    }
+
     /// Name of a feature, or its number in its part.
     pub fn feature(&self, mut index: usize) -> String {
         for part in &self.parts {
             if index < part.rows.m() {
+                if let Some((_, plan)) = table::plan_of(part) {
+                    let mut names = plan.columns.iter().flat_map(|column| column.features());
+                    return names.nth(index).unwrap_or_else(|| index.to_string());
+                }
                 let name = part.columns.as_ref().and_then(|columns| columns.names.get(index));
                 return name.cloned().unwrap_or_else(|| index.to_string());
             }
@@ -329,6 +343,9 @@ impl Rows for AllRows<'_> {
     }
     fn gather(&self, rows: &[usize], out: &mut [f32]) -> partita::Result<()> {
         self.inner().gather(rows, out)
+    }
+    fn is_weighed(&self, feature: usize) -> bool {
+        self.inner().is_weighed(feature)
     }
     fn release(&self) {
         self.inner().release();

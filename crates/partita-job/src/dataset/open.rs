@@ -1,5 +1,6 @@
 //! Opening what a specification or a model takes: feature files, or images.
 
+use super::table::table_part;
 use super::{DataPart, Dataset};
 use crate::error::{JobError, Result};
 use crate::field::Field;
@@ -7,7 +8,7 @@ use crate::model::AnyModel;
 use crate::resources::Resources;
 use crate::spec::{DataSpec, FitSpec, Missing};
 use partita_data::model_file::{ModelFile, Names};
-use partita_data::{Columns, OpenOptions, Source, Why, open, read_label_table, read_weights};
+use partita_data::{Columns, Frame, OpenOptions, Source, Why, open, read_label_table, read_weights};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -60,7 +61,8 @@ impl Dataset<'static> {
     /// As [`Self::open`], or if such a column cannot be found.
     pub fn open_beside(spec: &DataSpec, beside: &[(Field, &Path)], resources: &Resources) -> Result<Self> {
         let missing = spec.missing.unwrap_or_default();
-        opened(spec, beside, None, resources)?.completed(missing, None, resources.memory)
+        let dataset = opened(spec, beside, None, resources)?.planned(spec.missing, None)?;
+        dataset.completed(missing, None, resources.memory)
     }
 
     /// Open what a specification names: feature files, or images for a network.
@@ -77,13 +79,11 @@ impl Dataset<'static> {
         match &spec.like {
             // The new rows are seen by the old model too, so that their columns have to be its columns.
             Some(path) => {
-                let names = ModelFile::read(path)?.names;
+                let model = ModelFile::read(path)?;
                 let missing = spec.data.missing.unwrap_or_default();
-                opened(&spec.data, &beside, Some(&names), resources)?.completed(
-                    missing,
-                    None,
-                    resources.memory,
-                )
+                let dataset = opened(&spec.data, &beside, Some(&model), resources)?;
+                let dataset = dataset.planned(spec.data.missing, Some(&model.encoders))?;
+                dataset.completed(missing, None, resources.memory)
             }
             None => Self::open_beside(&spec.data, &beside, resources),
         }
@@ -103,13 +103,19 @@ impl Dataset<'static> {
         let medians = model.medians.as_deref();
         let usual = if medians.is_some() { Missing::Median } else { Missing::Error };
         let missing = spec.missing.unwrap_or(usual);
-        if missing == Missing::Median && medians.is_none() {
+        let plans = model.encoders.iter().any(Option::is_some);
+        if missing == Missing::Median && medians.is_none() && !plans {
             let problem = "the model knows no medians; fit it with `missing` median, or leave such rows out (`missing` drop-rows)";
             return Err(JobError::refused(Field::Missing, problem));
         }
-        let mut dataset = opened(spec, beside, Some(&model.names), resources)?;
+        let mut dataset = opened(spec, beside, Some(model), resources)?;
         dataset.model_fills = Some(medians.is_some());
+        let dataset = dataset.planned(spec.missing, Some(&model.encoders))?;
         model.model.check_widths(&dataset.widths())?;
+        // A plan has medians of its own.
+        if plans && medians.is_none() && missing == Missing::Median {
+            return Ok(dataset);
+        }
         dataset.completed(missing, medians, resources.memory)
     }
 
@@ -185,7 +191,7 @@ impl Dataset<'static> {
 fn opened(
     spec: &DataSpec,
     beside: &[(Field, &Path)],
-    names: Option<&Names>,
+    model: Option<&ModelFile>,
     resources: &Resources,
 ) -> Result<Dataset<'static>> {
     if let Some(folder) = spec.paths.iter().find(|path| path.is_dir()) {
@@ -198,7 +204,9 @@ fn opened(
     }
     let taken: Vec<Taken> =
         spec.paths.iter().map(|path| taken(path, spec.header, beside)).collect::<Result<_>>()?;
-    let like = expected(names, spec.paths.len());
+    let like = expected(model.map(|model| &model.names), spec.paths.len());
+    // A model of numbers takes no other columns.
+    let mixed = |like: &Option<Columns>| model.is_none() || like.as_ref().is_some_and(Columns::is_mixed);
     let options = |(taken, like): (Taken, Option<Columns>)| OpenOptions {
         memory: resources.memory,
         array: spec.array.clone(),
@@ -207,6 +215,8 @@ fn opened(
         taken,
         id_column: spec.id_column.clone(),
         header: spec.header,
+        mixed: mixed(&like),
+        roles: spec.roles.iter().map(|(name, role)| (name.clone(), *role)).collect(),
         like,
     };
     let options: Vec<OpenOptions> = taken.into_iter().zip(like).map(options).collect();
@@ -221,8 +231,11 @@ fn opened(
         notes.extend(file.notes().iter().map(note));
         named.extend(file.take_ids().map(|ids| (ids, path)));
         tables.push(file.columns().cloned());
-        let columns = file.feature_names().and(file.columns().cloned());
-        parts.push(DataPart { columns, origin: Some(path.clone()), ..DataPart::new(Arc::new(file)) });
+        let named = file.feature_names().is_some();
+        parts.push(match if named { Frame::of_features(file) } else { Err(file) } {
+            Ok(frame) => table_part(frame, Some(path.clone())),
+            Err(file) => DataPart { origin: Some(path.clone()), ..DataPart::new(Arc::new(file)) },
+        });
     }
     check_excluded(spec, &tables)?;
     let dataset = Dataset::new(parts)?;

@@ -7,6 +7,7 @@ use crate::field::{Field, spelled};
 use inner::deep_message;
 use inner::{core_message, field_of};
 use partita_data::DataError;
+use partita_embed::EmbedError;
 use std::error::Error;
 use std::fmt;
 use std::path::PathBuf;
@@ -68,6 +69,8 @@ pub enum JobError {
     /// A problem of images or networks.
     #[cfg(feature = "deep")]
     Deep(partita_deep::DeepError),
+    /// A problem of raw items, or of what makes rows of them.
+    Embed(EmbedError),
     /// An error, with what was being done.
     During {
         /// What was being done.
@@ -102,6 +105,8 @@ impl JobError {
             Self::Threads(_) => Some(Field::Threads),
             Self::Core(error) => field_of(error),
             Self::Data(_) => None,
+            Self::Embed(EmbedError::Core(error)) => field_of(error),
+            Self::Embed(_) => Some(Field::Data),
             #[cfg(feature = "deep")]
             Self::Deep(partita_deep::DeepError::Core(error)) => field_of(error),
             #[cfg(feature = "deep")]
@@ -125,6 +130,8 @@ impl JobError {
             Self::Threads(error) => format!("cannot start the threads: {error}"),
             Self::Core(error) => core_message(error, spell),
             Self::Data(error) => error.to_string(),
+            Self::Embed(EmbedError::Core(error)) => core_message(error, spell),
+            Self::Embed(error) => error.to_string(),
             #[cfg(feature = "deep")]
             Self::Deep(error) => deep_message(error, spell),
             Self::During { what, cause } => format!("{what}: {}", cause.message(spell)),
@@ -187,6 +194,7 @@ impl Error for JobError {
             Self::Threads(error) => Some(error),
             Self::Core(error) => Some(error),
             Self::Data(error) => Some(error),
+            Self::Embed(error) => Some(error),
             #[cfg(feature = "deep")]
             Self::Deep(error) => Some(error),
             Self::During { cause, .. } | Self::Kept { cause, .. } => Some(&**cause),
@@ -204,6 +212,16 @@ impl From<partita::Error> for JobError {
 impl From<DataError> for JobError {
     fn from(error: DataError) -> Self {
         Self::Data(error)
+    }
+}
+
+impl From<EmbedError> for JobError {
+    fn from(error: EmbedError) -> Self {
+        match error {
+            EmbedError::Core(error) => Self::Core(error),
+            EmbedError::Data(error) => Self::Data(error),
+            error => Self::Embed(error),
+        }
     }
 }
 

@@ -1,0 +1,23 @@
+//! Tables whose columns are numbers, categories, dates and gaps, as rows of numbers.
+//!
+//! A [`TablePlan`] says what is done to each column, and what is left out and why. A column counts as a column: whatever it becomes has the variance
+//! 1 altogether, as a scaled number has. A table of numbers without gaps needs no plan and stays as it is.
+
+mod category;
+mod date;
+mod describe;
+mod encode;
+mod encoder;
+mod number;
+mod plan;
+mod survey;
+mod text;
+
+pub use category::CategoryPlan;
+pub use date::DatePlan;
+pub use describe::{ColumnNote, LeftOutNote, PlanNote};
+pub use encode::EncodedTable;
+pub use encoder::{Cell, KIND, TableEncoder};
+pub use number::{Indicator, NumberPlan};
+pub use plan::{ColumnPlan, How, PlanOptions, Planned, TablePlan};
+pub use text::figures;
