@@ -9,7 +9,7 @@ use partita::mixture::Covariance;
 use partita::outliers::OutlierNote;
 use partita::prepare::{LiftNote, Prepare, PrepareNote, PrepareWhy};
 use partita_data::Columns;
-use partita_job::{Balanced, ChoiceNote, Details, LinearDetails, PlanNote, Record, spelled};
+use partita_job::{Balanced, ChoiceNote, Details, LinearDetails, PlanNote, Record, TablePortrait, spelled};
 use std::path::Path;
 
 /// A file that was written, and what it holds.
@@ -55,6 +55,9 @@ pub fn text(record: &Record, written: &[Written<'_>]) -> String {
     if let Some(Balanced { moved, .. }) = record.balance {
         line("balance", format!("{moved} rows moved from their most probable cluster"));
     }
+    for (at, portrait) in portraits(record).into_iter().enumerate() {
+        line(if at == 0 { "clusters" } else { "" }, portrait);
+    }
     for (name, value) in details(record) {
         line(name, value);
     }
@@ -85,6 +88,21 @@ pub fn text(record: &Record, written: &[Written<'_>]) -> String {
         );
     }
     out
+}
+
+/// What sets clusters apart from the other rows, in the language of their table: a line for each, if there are not too many.
+fn portraits(record: &Record) -> Vec<String> {
+    const CLUSTERS: usize = 12;
+    const SHOWN: usize = 3;
+    if record.plans.is_empty() || record.table_portraits.len() > CLUSTERS {
+        return Vec::new();
+    }
+    let line = |portrait: &TablePortrait| {
+        let said: Vec<&str> = portrait.differences.iter().take(SHOWN).map(|d| &*d.said).collect();
+        let said = if said.is_empty() { "much like the other rows".to_owned() } else { said.join("; ") };
+        format!("{}: {said}", record.cluster(portrait.cluster))
+    };
+    record.table_portraits.iter().map(line).collect()
 }
 
 /// What was clustered, by what, in which time.

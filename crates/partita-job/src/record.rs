@@ -3,6 +3,7 @@
 use crate::block::Block;
 use crate::choosing::ChoiceNote;
 use crate::dataset::{Dataset, MissingNote};
+use crate::error::Result;
 use crate::model::AnyModel;
 use crate::sizes::Balanced;
 use partita::linear::Ailment;
@@ -13,7 +14,8 @@ use partita::prepare::{LiftNote, PrepareNote};
 use partita::report::StopReason;
 use partita_data::model_file::{ModelFile, Names};
 use partita_data::{Columns, called};
-use partita_embed::tables::PlanNote;
+use crate::dataset::Items;
+use partita_embed::tables::{PlanNote, TablePortrait, portraits};
 use serde::Serialize;
 
 /// A fit: its model, its labels, and all that is known about it. As JSON it is one flat object without the model and the labels.
@@ -30,6 +32,9 @@ pub struct Record {
     /// What was done to the columns of each table that holds more than numbers, and what was left out and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub plans: Vec<PlanNote>,
+    /// The clusters in the language of the first table with named columns.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub table_portraits: Vec<TablePortrait>,
     /// What was done about missing values, if there were any.
     pub missing: Option<MissingNote>,
     /// The names of the first clusters, where known labels were words; others are called by their number.
@@ -164,12 +169,15 @@ impl Record {
 
     /// The record with what is known about its rows and clusters by name; the model gets to know it too. Columns that it knows already
     /// stay as they are.
+    ///
+    /// # Errors
+    /// If the rows of a table cannot be read.
     pub(crate) fn named(
         mut self,
         dataset: &Dataset<'_>,
         clusters: Option<&[String]>,
         old: Option<&ModelFile>,
-    ) -> Self {
+    ) -> Result<Self> {
         self.columns = dataset.tables().to_vec();
         self.plans = dataset.plans();
         self.missing = dataset.missing_note().cloned();
@@ -193,7 +201,10 @@ impl Record {
                 model.cluster_names = self.cluster_names.clone().unwrap_or_default();
             }
         }
-        self
+        if let Some(Items::Table(items)) = dataset.items().flatten().next() {
+            self.table_portraits = portraits(&items.frame, &self.assigned(), self.k)?;
+        }
+        Ok(self)
     }
 
     /// The cluster of each row, −1 for outliers.
@@ -237,6 +248,7 @@ impl Record {
             choice: None,
             columns: Vec::new(),
             plans: Vec::new(),
+            table_portraits: Vec::new(),
             missing: None,
             cluster_names: None,
             cluster_sizes: report.cluster_sizes,

@@ -57,7 +57,7 @@ pub fn run(
     #[cfg(feature = "deep")]
     if let Some(network) = &spec.network {
         let record = crate::network::run(spec, network, dataset, given, resources, observer)?;
-        return Ok(record.named(dataset, names, None));
+        return record.named(dataset, names, None);
     }
     let params = params(spec, dataset.n())?;
     let like = given.like.as_deref();
@@ -70,7 +70,7 @@ pub fn run(
     let same = |model: &&Model| model.k() == params.k && sees(model);
     let start = like.filter(same);
     let task = Task { stored: params.clone(), params, start, like, kept: None, sizes: spec.sizes };
-    Ok(task.run(dataset, given, resources, observer)?.named(dataset, names, None))
+    task.run(dataset, given, resources, observer)?.named(dataset, names, None)
 }
 
 /// Go on training a model with more rows, for a number of passes over them; clusters keep their numbers, and what counts as an outlier
@@ -92,7 +92,7 @@ pub fn continue_model(
     dataset.check_names(&old.names)?;
     let task = Task::going_on(&old.model, old.params.clone(), epochs, SizeSpec::default(), given);
     let record = task.run(dataset, given, resources, observer)?;
-    Ok(record.named(dataset, given.names.as_deref(), Some(old)))
+    record.named(dataset, given.names.as_deref(), Some(old))
 }
 
 /// The same with the options of a specification, which the model keeps from now on: one pass over the rows, unless the
@@ -116,7 +116,7 @@ pub fn continue_fit(
     let epochs = stored.epochs.unwrap_or(1);
     let record =
         Task::going_on(old, stored, epochs, spec.sizes, given).run(dataset, given, resources, observer)?;
-    Ok(record.named(dataset, given.names.as_deref(), None))
+    record.named(dataset, given.names.as_deref(), None)
 }
 
 /// The options of the linear engine for `n` rows.

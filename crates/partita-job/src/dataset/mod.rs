@@ -9,6 +9,7 @@ mod table;
 
 pub use gaps::MissingNote;
 pub use items::{Items, TableItems};
+pub(crate) use table::plan_of;
 #[cfg(feature = "deep")]
 pub(crate) use images::Pictures;
 #[cfg(feature = "deep")]

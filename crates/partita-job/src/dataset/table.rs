@@ -160,7 +160,7 @@ fn plan(frame: &Frame, missing: Option<Missing>) -> Result<Planned> {
 }
 
 /// The table of a part and its plan, if it has one.
-pub(super) fn plan_of(part: &DataPart<'_>) -> Option<(Frame, Arc<TablePlan>)> {
+pub(crate) fn plan_of(part: &DataPart<'_>) -> Option<(Frame, Arc<TablePlan>)> {
     match &part.items {
         Some(Items::Table(TableItems { frame, plan: Some(plan) })) => Some((frame.clone(), plan.clone())),
         _ => None,

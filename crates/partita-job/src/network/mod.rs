@@ -163,6 +163,7 @@ fn record(found: DeepFit, proba: Vec<f32>, holdout: Option<HeldOut>) -> Record {
         choice: None,
         columns: Vec::new(),
         plans: Vec::new(),
+        table_portraits: Vec::new(),
         missing: None,
         cluster_names: None,
         cluster_sizes: sizes,
