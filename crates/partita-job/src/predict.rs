@@ -98,6 +98,9 @@ impl Rows for Watched<'_> {
     fn is_weighed(&self, feature: usize) -> bool {
         self.rows.is_weighed(feature)
     }
+    fn table_columns(&self) -> usize {
+        self.rows.table_columns()
+    }
     fn release(&self) {
         self.rows.release();
     }

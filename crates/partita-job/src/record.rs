@@ -14,8 +14,7 @@ use partita::prepare::{LiftNote, PrepareNote};
 use partita::report::StopReason;
 use partita_data::model_file::{ModelFile, Names};
 use partita_data::{Columns, called};
-use crate::dataset::Items;
-use partita_embed::tables::{PlanNote, TablePortrait, portraits};
+use partita_embed::tables::{PlanNote, TablePortrait};
 use serde::Serialize;
 
 /// A fit: its model, its labels, and all that is known about it. As JSON it is one flat object without the model and the labels.
@@ -32,7 +31,7 @@ pub struct Record {
     /// What was done to the columns of each table that holds more than numbers, and what was left out and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub plans: Vec<PlanNote>,
-    /// The clusters in the language of the first table with named columns.
+    /// The clusters in the language of the first table with a plan.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub table_portraits: Vec<TablePortrait>,
     /// What was done about missing values, if there were any.
@@ -201,9 +200,7 @@ impl Record {
                 model.cluster_names = self.cluster_names.clone().unwrap_or_default();
             }
         }
-        if let Some(Items::Table(items)) = dataset.items().flatten().next() {
-            self.table_portraits = portraits(&items.frame, &self.assigned(), self.k)?;
-        }
+        self.table_portraits = dataset.table_portraits(&self.assigned(), self.k)?;
         Ok(self)
     }
 

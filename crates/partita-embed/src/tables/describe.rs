@@ -95,7 +95,7 @@ impl PlanNote {
     /// Columns of which the same can be said, in the order of their first.
     fn groups(&self) -> Vec<(Vec<&str>, &ColumnNote)> {
         let mut groups: Vec<(Vec<&str>, &ColumnNote)> = Vec::new();
-        let mut places = HashMap::new();
+        let mut places: HashMap<(&str, &str), usize> = HashMap::new();
         for column in &self.columns {
             match places.get(&(column.kind, &*column.done)) {
                 Some(&at) => groups[at].0.push(&*column.name),

@@ -140,4 +140,8 @@ impl Rows for EncodedTable {
     fn is_weighed(&self, _: usize) -> bool {
         true
     }
+
+    fn table_columns(&self) -> usize {
+        self.plan.columns.len()
+    }
 }

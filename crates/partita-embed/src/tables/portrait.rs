@@ -10,6 +10,8 @@ use serde::Serialize;
 /// Differences smaller than this are not mentioned: of the pairs of a row of the cluster and one of the others, 60 % are in one order, or a level
 /// has a share that differs by 0.2.
 const LEAST: f64 = 0.2;
+/// Cells that are looked at.
+const SAMPLE: usize = 1 << 21;
 /// Differences of a cluster that are kept at most.
 const KEPT: usize = 12;
 
@@ -58,21 +60,26 @@ pub enum What {
     },
 }
 
-/// Portraits of all clusters from a table and the labels of its rows, below `k`; rows with other labels, such as outliers, are elsewhere for all.
-/// Of many rows a sample is looked at.
+/// Portraits of all clusters from the columns of a table that are `wanted` and the labels of its rows, below `k`; rows with other labels, such as
+/// outliers, are elsewhere for all. Of many rows a sample is looked at.
 ///
 /// # Errors
 /// If the rows cannot be read.
-pub fn portraits(frame: &Frame, labels: &[i32], k: usize) -> Result<Vec<TablePortrait>> {
+pub fn portraits(
+    frame: &Frame,
+    wanted: &dyn Fn(&str) -> bool,
+    labels: &[i32],
+    k: usize,
+) -> Result<Vec<TablePortrait>> {
     let width = frame.cells().m();
-    let rows = sampled(frame.n().min(labels.len()), width);
+    let rows = sampled(frame.n().min(labels.len()), SAMPLE, width);
     let mut cells = vec![0.0; rows.len() * width];
     frame.cells().gather(&rows, &mut cells)?;
     frame.cells().release();
     let labels: Vec<i32> = rows.iter().map(|&row| labels[row]).collect();
     let mut all: Vec<TablePortrait> =
         (0..k).map(|cluster| TablePortrait { cluster, differences: Vec::new() }).collect();
-    for column in frame.columns() {
+    for column in frame.columns().iter().filter(|column| wanted(&column.name)) {
         let values: Vec<f32> = cells.iter().skip(column.at).step_by(width).copied().collect();
         let found = match column.kind {
             ColumnKind::Number | ColumnKind::Date => medians(column, &values, &labels, k),
@@ -98,7 +105,7 @@ fn is_in(label: i32, cluster: usize) -> bool {
 }
 
 /// Clusters whose values are mostly higher or lower than those of the other rows.
-fn medians(column: &FrameColumn, values: &[f32], labels: &[i32], k: usize) -> Vec<Option<Difference>> {
+fn medians(column: &FrameColumn, values: &[f32], labels: &[i32], k: usize) -> Vec<Vec<Difference>> {
     let mut order: Vec<usize> = (0..values.len()).filter(|&i| values[i].is_finite()).collect();
     order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
     let ranks = ranks(&order, values);
@@ -109,7 +116,7 @@ fn medians(column: &FrameColumn, values: &[f32], labels: &[i32], k: usize) -> Ve
         Some((of[last / 2] + of[last.div_ceil(2)]) / 2.0)
     };
     let difference = |cluster: usize| {
-        let own = || order.iter().zip(&ranks).filter(|(i, _)| is_in(labels[**i], cluster));
+        let own = || order.iter().zip(&ranks).filter(|&(&i, _)| is_in(labels[i], cluster));
         let (inside, all) = (own().count() as f64, order.len() as f64);
         if inside == 0.0 || inside == all {
             return None;
@@ -132,7 +139,7 @@ fn medians(column: &FrameColumn, values: &[f32], labels: &[i32], k: usize) -> Ve
         let what = What::Median { inside, outside };
         (strength >= LEAST).then(|| Difference { column: column.name.clone(), what, strength, said })
     };
-    (0..k).map(difference).collect()
+    (0..k).map(|cluster| difference(cluster).into_iter().collect()).collect()
 }
 
 /// The places of sorted values; equal ones share theirs.
@@ -238,7 +245,7 @@ mod tests {
         ];
         let roles = vec![("income".to_owned(), partita_data::Role::Number)];
         let frame = Frame::of_columns(columns, &OpenOptions { roles, ..OpenOptions::default() }).unwrap();
-        let found = portraits(&frame, &labels, 3).unwrap();
+        let found = portraits(&frame, &|_| true, &labels, 3).unwrap();
         let said = |cluster: usize| -> Vec<&str> {
             found[cluster].differences.iter().map(|difference| &*difference.said).collect()
         };

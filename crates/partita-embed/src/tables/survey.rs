@@ -1,7 +1,6 @@
 //! What the columns of a table hold: counts over all rows, and the values of a sample of them.
 
 use crate::error::Result;
-use partita::rows::Rows;
 use partita_data::{ColumnKind, Frame};
 
 /// Cells read at a time.
@@ -51,7 +50,7 @@ impl Survey {
                 rows.for_each(|cells| counts.add(column.kind, cells));
             }
         }
-        let rows = sampled(n, width);
+        let rows = sampled(n, SAMPLE, width);
         let mut sample = vec![0.0; rows.len() * width];
         cells.gather(&rows, &mut sample)?;
         cells.release();
@@ -95,9 +94,9 @@ fn widen(range: &mut Option<(f32, f32)>, value: f32) {
     *range = Some((low.min(value), high.max(value)));
 }
 
-/// Rows at equal steps, as many as the sample has room for.
-pub(super) fn sampled(n: usize, width: usize) -> Vec<usize> {
-    let count = (SAMPLE / width.max(1)).clamp(1000, ROWS).min(n);
+/// Rows at equal steps, as many as so many cells have room for.
+pub(super) fn sampled(n: usize, cells: usize, width: usize) -> Vec<usize> {
+    let count = (cells / width.max(1)).clamp(1000, ROWS).min(n);
     (0..count).map(|i| (i as u128 * n as u128 / count as u128) as usize).collect()
 }
 
@@ -166,9 +165,9 @@ mod tests {
 
     #[test]
     fn the_sample_is_spread_over_all_rows() {
-        assert_eq!(sampled(5, 3), [0, 1, 2, 3, 4]);
-        let many = sampled(10_000_000, 3);
+        assert_eq!(sampled(5, SAMPLE, 3), [0, 1, 2, 3, 4]);
+        let many = sampled(10_000_000, SAMPLE, 3);
         assert_eq!((many.len(), many[0], many[99_999]), (ROWS, 0, 9_999_900));
-        assert_eq!(sampled(5000, 1 << 20).len(), 1000);
+        assert_eq!(sampled(5000, SAMPLE, 1 << 20).len(), 1000);
     }
 }

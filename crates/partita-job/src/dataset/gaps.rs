@@ -285,6 +285,9 @@ impl Rows for Kept {
     fn is_weighed(&self, feature: usize) -> bool {
         self.rows.is_weighed(feature)
     }
+    fn table_columns(&self) -> usize {
+        self.rows.table_columns()
+    }
     fn release(&self) {
         self.rows.release();
     }
@@ -328,6 +331,9 @@ impl Rows for Filled {
     }
     fn is_weighed(&self, feature: usize) -> bool {
         self.rows.is_weighed(feature)
+    }
+    fn table_columns(&self) -> usize {
+        self.rows.table_columns()
     }
     fn release(&self) {
         self.rows.release();

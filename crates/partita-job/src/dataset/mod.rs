@@ -348,6 +348,9 @@ impl Rows for AllRows<'_> {
     fn is_weighed(&self, feature: usize) -> bool {
         self.inner().is_weighed(feature)
     }
+    fn table_columns(&self) -> usize {
+        self.inner().table_columns()
+    }
     fn release(&self) {
         self.inner().release();
     }

@@ -10,7 +10,9 @@ use partita::rows::Rows;
 use partita_data::model_file::StoredEncoder;
 use partita_data::{Columns, Frame, LeftOut};
 use partita_embed::Encoder;
-use partita_embed::tables::{EncodedTable, PlanOptions, PlanNote, Planned, TableEncoder, TablePlan};
+use partita_embed::tables::{
+    EncodedTable, PlanNote, PlanOptions, Planned, TableEncoder, TablePlan, TablePortrait, portraits,
+};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -138,6 +140,16 @@ impl Dataset<'_> {
     /// What is done to the columns of each table, in words; nothing for tables of numbers as they are.
     pub fn plans(&self) -> Vec<PlanNote> {
         self.parts.iter().filter_map(|part| Some(plan_of(part)?.1.note())).collect()
+    }
+
+    /// Clusters with these labels in the language of the first table with a plan; nothing if there is none.
+    ///
+    /// # Errors
+    /// If the table cannot be read.
+    pub fn table_portraits(&self, labels: &[i32], k: usize) -> Result<Vec<TablePortrait>> {
+        let Some((frame, plan)) = self.parts.iter().find_map(plan_of) else { return Ok(Vec::new()) };
+        let used = |name: &str| plan.columns.iter().any(|column| column.name == name);
+        Ok(portraits(&frame, &used, labels, k)?)
     }
 }
 

@@ -33,6 +33,10 @@ pub trait Rows: Sync {
         let _ = feature;
         false
     }
+    /// How many columns of a table the features stand for: fewer than there are features where a column became several.
+    fn table_columns(&self) -> usize {
+        self.m()
+    }
     /// The rows in compressed form, if they are mostly zeros and a fit should work on the rest alone.
     fn sparse(&self) -> Option<&Csr<'_>> {
         None
@@ -151,6 +155,9 @@ impl Rows for SideBySide<'_> {
     fn gather(&self, rows: &[usize], out: &mut [f32]) -> Result<()> {
         self.interleave(out, |part, out| part.gather(rows, out))
     }
+    fn table_columns(&self) -> usize {
+        self.parts.iter().map(|p| p.table_columns()).sum()
+    }
     fn is_weighed(&self, mut feature: usize) -> bool {
         for part in &self.parts {
             if feature < part.m() {
@@ -197,6 +204,9 @@ impl Rows for Subset<'_> {
     }
     fn is_weighed(&self, feature: usize) -> bool {
         self.rows.is_weighed(feature)
+    }
+    fn table_columns(&self) -> usize {
+        self.rows.table_columns()
     }
     fn release(&self) {
         self.rows.release();
