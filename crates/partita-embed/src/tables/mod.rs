@@ -1,7 +1,7 @@
 //! Tables whose columns are numbers, categories, dates and gaps, as rows of numbers.
 //!
-//! A [`TablePlan`] says what is done to each column, and what is left out and why. A column counts as a column: whatever it becomes has the variance
-//! 1 altogether, as a scaled number has. A table of numbers without gaps needs no plan and stays as it is.
+//! A [`TablePlan`] says what is done to each column, and what is left out and why. A column counts as a column: in no direction does what it becomes vary
+//! more than a scaled number does. A table of numbers without gaps needs no plan and stays as it is.
 
 mod category;
 mod date;
