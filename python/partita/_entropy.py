@@ -311,7 +311,7 @@ class EntropyClustering(Clusterer):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Rows: numpy (float32 is read in place, float64 and float16 block by block), memory maps, pandas, polars, pyarrow,
             CPU tensors, scipy sparse matrices. Tables may hold categories, dates and gaps: ``report_["plans"]`` says what was done to each
-            column, and ``report_["table_portraits"]`` describes the clusters by them.
+            column, and ``report_["portraits"]`` describes the clusters by them.
         y : ignored
             As in all of scikit-learn's clusterers: the truth is for scoring, not for training.
         sample_weight : array-like of shape (n_samples,), optional
@@ -327,7 +327,7 @@ class EntropyClustering(Clusterer):
             The fitted estimator.
         """
         self._validate_params()
-        x = self._rows(X, reset=True)
+        x = self._rows(X, reset=True, fewest=2)
         like = getattr(self, "_model", None) if self.warm_start else None
         if like is not None:
             k = len(self.coef_) if isinstance(self.n_clusters, str) else self.n_clusters
@@ -362,22 +362,22 @@ class EntropyClustering(Clusterer):
         """
         self._validate_params()
         first = not self.__sklearn_is_fitted__()
-        x = self._rows(X, reset=first)
+        x = self._rows(X, reset=first, fewest=2)
         return self._train(x, known, sample_weight, None if first else self._model, go_on=not first)
 
-    def _rows(self, X: Any, reset: bool) -> Any:
+    def _rows(self, X: Any, reset: bool, fewest: int = 1) -> Any:
         """X as a matrix or, if it holds more than numbers, as the columns of a table."""
         table = as_table(X, self.column_types, always=not reset and self._model.is_table())
         if table is None:
             if not reset and self._model.is_table():
                 raise ValueError("the model was fitted to a table with named columns; give such a table (pandas, polars or pyarrow)")
-            return self._matrix(X, reset=reset, fewest=2 if reset else 1)
+            return self._matrix(X, reset=reset, fewest=fewest)
         if self.groups is not None:
             raise ValueError("groups= has no meaning for a table with categories, dates or gaps, whose columns count alike; leave it out")
+        if len(table) < fewest:
+            raise ValueError(f"Found a table with {len(table)} row(s) while a minimum of {fewest} is required by {type(self).__name__}.")
         if reset:
             validate_data(self, X, reset=True, skip_check_array=True)
-            if len(table) < 2:
-                raise ValueError(f"Found array with {len(table)} sample(s) (shape={table.shape}) while a minimum of 2 is required by {type(self).__name__}.")
         return table
 
     def _seen(self, X: Any) -> Any:

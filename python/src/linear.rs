@@ -13,6 +13,7 @@ use partita_data::model_file::{ModelFile, StoredEncoder, Tensors};
 use partita_embed::tables::{KIND, TableEncoder};
 use partita_job::onnx::{to_onnx, write_onnx};
 use partita_job::portrait::{PortraitOptions, portraits};
+use partita_job::items::Items;
 use partita_job::{AnyModel, Dataset, FitSpec, JobError, SizeSpec};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -195,7 +196,9 @@ impl LinearModel {
     /// Clusters of the rows of a table in its language, as JSON.
     fn table_portraits(&self, x: Matrix<'_>, labels: PyReadonlyArray1<'_, i32>) -> PyResult<String> {
         let labels: Vec<i32> = labels.as_array().iter().copied().collect();
-        to_json(&self.opened(x)?.table_portraits(&labels, self.file.model.k()).map_err(raised)?)
+        let dataset = self.opened(x)?;
+        let Some(Items::Table(items)) = dataset.items() else { return Ok("[]".to_owned()) };
+        to_json(&items.portraits(&labels, self.file.model.k()).map_err(raised)?)
     }
 
     /// W and b for raw rows; for rows after their views if a view divides by the norm, for lifted rows if there is a lift.

@@ -1,6 +1,7 @@
 //! A record as text for a person, or as JSON.
 
 use crate::outputs;
+use crate::portrait;
 use crate::recommendation::Grounds;
 use crate::spelling::flag;
 use partita::linear::Ailment;
@@ -9,7 +10,7 @@ use partita::mixture::Covariance;
 use partita::outliers::OutlierNote;
 use partita::prepare::{LiftNote, Prepare, PrepareNote, PrepareWhy};
 use partita_data::Columns;
-use partita_job::{Balanced, ChoiceNote, Details, LinearDetails, PlanNote, Record, TablePortrait, spelled};
+use partita_job::{Balanced, ChoiceNote, Details, LinearDetails, PlanNote, Record, spelled};
 use std::path::Path;
 
 /// A file that was written, and what it holds.
@@ -48,15 +49,15 @@ pub fn text(record: &Record, written: &[Written<'_>]) -> String {
         line("missing", format!("{} missing values filled with medians", missing.filled));
     }
     line("sizes", named_sizes(record));
+    if let Some(portraits) = &record.portraits {
+        portrait::lines(portraits, record).into_iter().for_each(|(name, value)| line(&name, value));
+    }
     if let Some(OutlierNote { count, share, .. }) = record.outliers {
         let rows = if count == 1 { "row belongs" } else { "rows belong" };
         line("outliers", format!("{count} {rows} to no cluster ({:.1} %)", 100.0 * share));
     }
     if let Some(Balanced { moved, .. }) = record.balance {
         line("balance", format!("{moved} rows moved from their most probable cluster"));
-    }
-    for (at, portrait) in portraits(record).into_iter().enumerate() {
-        line(if at == 0 { "clusters" } else { "" }, portrait);
     }
     for (name, value) in details(record) {
         line(name, value);
@@ -88,21 +89,6 @@ pub fn text(record: &Record, written: &[Written<'_>]) -> String {
         );
     }
     out
-}
-
-/// What sets clusters apart from the other rows, in the language of their table: a line for each, if there are not too many.
-fn portraits(record: &Record) -> Vec<String> {
-    const CLUSTERS: usize = 12;
-    const SHOWN: usize = 3;
-    if record.plans.is_empty() || record.table_portraits.len() > CLUSTERS {
-        return Vec::new();
-    }
-    let line = |portrait: &TablePortrait| {
-        let said: Vec<&str> = portrait.differences.iter().take(SHOWN).map(|d| &*d.said).collect();
-        let said = if said.is_empty() { "much like the other rows".to_owned() } else { said.join("; ") };
-        format!("{}: {said}", record.cluster(portrait.cluster))
-    };
-    record.table_portraits.iter().map(line).collect()
 }
 
 /// What was clustered, by what, in which time.

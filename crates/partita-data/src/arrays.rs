@@ -90,6 +90,33 @@ pub(crate) fn strings(array: &dyn Array) -> Option<Vec<String>> {
     }
 }
 
+/// Show each cell of a text array in order, without room for words that are repeated; nulls are empty. Whether it is such an array.
+pub(crate) fn each_string<E>(
+    array: &dyn Array,
+    mut show: impl FnMut(&str) -> Result<(), E>,
+) -> Result<bool, E> {
+    fn all<'a, E>(
+        mut cells: impl Iterator<Item = Option<&'a str>>,
+        mut show: impl FnMut(&str) -> Result<(), E>,
+    ) -> Result<(), E> {
+        cells.try_for_each(|cell| show(cell.unwrap_or_default()))
+    }
+    match array.data_type() {
+        DataType::Utf8 => all(array.as_string::<i32>().iter(), &mut show)?,
+        DataType::LargeUtf8 => all(array.as_string::<i64>().iter(), &mut show)?,
+        DataType::Utf8View => all(array.as_string_view().iter(), &mut show)?,
+        DataType::Dictionary(_, _) => {
+            let dictionary = array.as_any_dictionary();
+            let Some(words) = strings(dictionary.values().as_ref()) else { return Ok(false) };
+            let keys = dictionary.normalized_keys();
+            let word = |(row, key): (usize, usize)| words.get(key).filter(|_| !array.is_null(row)).map(String::as_str);
+            all(keys.into_iter().enumerate().map(word), &mut show)?;
+        }
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
 /// The cells of a column of labels as text; nulls are empty. Doubles stay doubles: `f32` has no room for large labels.
 pub(crate) fn label_cells(array: &dyn Array) -> Option<Vec<String>> {
     fn as_text<T: ToString>(array: &dyn Array, values: impl Iterator<Item = T>) -> Vec<String> {

@@ -260,7 +260,7 @@ fn without_blank_end(text: &[u8], delimiter: u8) -> &[u8] {
     &text[..text.iter().rposition(|b| !blank.contains(b)).map_or(0, |at| at + 1)]
 }
 
-fn text_error(path: &Path, error: &csv::Error) -> DataError {
+pub(crate) fn text_error(path: &Path, error: &csv::Error) -> DataError {
     match error.kind() {
         csv::ErrorKind::UnequalLengths { pos, expected_len, len } => DataError::Ragged {
             path: path.to_owned(),

@@ -5,6 +5,7 @@
 //!
 //! - [`Features`], [`open`], [`OpenOptions`]: rows of features.
 //! - [`Frame`]: a table with columns of numbers, categories and dates; [`Role`]: what a column is said to be.
+//! - [`Texts`], [`read_texts`]: texts in lines, tables and JSON lines.
 //! - [`Columns`]: which columns of a table are features; [`Ids`]: the names of its rows.
 //! - [`Labels`], [`read_labels`], [`read_vector`], [`read_weights`]: what may come beside them; [`Source`]: a column of a file.
 //! - [`AtomicFile`], [`NpyWriter`], the `write_…` functions and [`safetensors_io`]: results, written whole or not at
@@ -54,6 +55,7 @@ mod stream;
 pub mod synth;
 mod table;
 mod text;
+mod texts;
 mod vector;
 pub mod versions;
 mod write;
@@ -75,6 +77,7 @@ pub use options::OpenOptions;
 pub use role::Role;
 pub use schema::{ColumnKind, Columns, LeftOut, Why};
 pub use source::Source;
+pub use texts::{TextOptions, TextTable, Texts, holds_lines, read_texts};
 pub use vector::{WeightTable, read_vector, read_weights};
 pub use write::{
     AtomicFile, CompleteFile, FileLock, NpyWriter, ParquetRows, RowNames, appear_together, csv_cell,

@@ -43,6 +43,14 @@ fields! {
     Missing = "missing",
     /// What columns of a table are taken for.
     As = "as",
+    /// The column or field of the texts.
+    Text = "text",
+    /// What makes rows of raw items.
+    Encoder = "encoder",
+    /// Where the weights of encoders are.
+    EncoderWeights = "encoder_weights",
+    /// Where finished rows of photos are kept.
+    Cache = "cache",
     /// Number of clusters.
     K = "k",
     /// Seed of all random choices.
@@ -67,6 +75,8 @@ fields! {
     Truth = "truth",
     /// A model whose cluster numbers are kept.
     Like = "like",
+    /// Names of clusters made of what tells them apart.
+    NameClusters = "name_clusters",
     /// What is minimised.
     Loss = "loss",
     /// Weight of fairness.

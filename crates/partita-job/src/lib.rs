@@ -5,6 +5,7 @@
 //! - [`Dataset`], [`Given`]: the rows, and what is known about them.
 //! - [`run`], [`continue_model`]: a fit, and training a model further; [`Record`]: its result, with a [`ChoiceNote`] where K was chosen.
 //! - [`AnyModel`], [`predict`]: which kind of model a file holds, and its predictions for rows.
+//! - [`items`]: the raw items that rows were made of, and what clusters of them have in common.
 //! - [`Outputs`], [`export`]: results as files.
 //! - [`portrait`], [`map`], [`palette`], [`onnx`]: descriptions of clusters, rows on a plane, the colours, models for other programs.
 //! - [`contenders`], [`CandidateSpec`]: what is compared, and what is tried to find the number of clusters.
@@ -20,6 +21,7 @@ pub mod export;
 mod features;
 mod field;
 mod given;
+pub mod items;
 mod join;
 pub mod map;
 mod methods;
@@ -39,9 +41,7 @@ mod training;
 
 pub use block::Block;
 pub use choosing::{ChoiceNote, TriedNumber, usual_range};
-#[cfg(feature = "deep")]
-pub use dataset::usable_images;
-pub use dataset::{AllRows, DataPart, Dataset, Items, MissingNote, Note, SharedRows, TableItems};
+pub use dataset::{AllRows, DataPart, Dataset, Kind, MissingNote, Note, Photos, SharedRows, usable_images};
 pub use error::{JobError, Kept, Result};
 pub use explain::{Reason, Why, explain};
 pub use export::{Outputs, write_predictions};

@@ -3,7 +3,7 @@
 use crate::block::Block;
 use crate::choosing::ChoiceNote;
 use crate::dataset::{Dataset, MissingNote};
-use crate::error::Result;
+use crate::items::ItemPortraits;
 use crate::model::AnyModel;
 use crate::sizes::Balanced;
 use partita::linear::Ailment;
@@ -14,7 +14,7 @@ use partita::prepare::{LiftNote, PrepareNote};
 use partita::report::StopReason;
 use partita_data::model_file::{ModelFile, Names};
 use partita_data::{Columns, called};
-use partita_embed::tables::{PlanNote, TablePortrait};
+use partita_embed::tables::PlanNote;
 use serde::Serialize;
 
 /// A fit: its model, its labels, and all that is known about it. As JSON it is one flat object without the model and the labels.
@@ -31,9 +31,6 @@ pub struct Record {
     /// What was done to the columns of each table that holds more than numbers, and what was left out and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub plans: Vec<PlanNote>,
-    /// The clusters in the language of the first table with a plan.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub table_portraits: Vec<TablePortrait>,
     /// What was done about missing values, if there were any.
     pub missing: Option<MissingNote>,
     /// The names of the first clusters, where known labels were words; others are called by their number.
@@ -54,6 +51,8 @@ pub struct Record {
     pub unscored: Option<usize>,
     /// How labels were moved to give clusters the requested sizes.
     pub balance: Option<Balanced>,
+    /// What the clusters are like in the language of the raw items, if there are any.
+    pub portraits: Option<ItemPortraits>,
     /// Seconds from the first read to the last label.
     pub seconds: f64,
     /// Threads that worked.
@@ -168,15 +167,12 @@ impl Record {
 
     /// The record with what is known about its rows and clusters by name; the model gets to know it too. Columns that it knows already
     /// stay as they are.
-    ///
-    /// # Errors
-    /// If the rows of a table cannot be read.
     pub(crate) fn named(
         mut self,
         dataset: &Dataset<'_>,
         clusters: Option<&[String]>,
         old: Option<&ModelFile>,
-    ) -> Result<Self> {
+    ) -> Self {
         self.columns = dataset.tables().to_vec();
         self.plans = dataset.plans();
         self.missing = dataset.missing_note().cloned();
@@ -200,8 +196,7 @@ impl Record {
                 model.cluster_names = self.cluster_names.clone().unwrap_or_default();
             }
         }
-        self.table_portraits = dataset.table_portraits(&self.assigned(), self.k)?;
-        Ok(self)
+        self
     }
 
     /// The cluster of each row, −1 for outliers.
@@ -245,7 +240,6 @@ impl Record {
             choice: None,
             columns: Vec::new(),
             plans: Vec::new(),
-            table_portraits: Vec::new(),
             missing: None,
             cluster_names: None,
             cluster_sizes: report.cluster_sizes,
@@ -256,6 +250,7 @@ impl Record {
             metrics: None,
             unscored: None,
             balance: None,
+            portraits: None,
             seconds: report.seconds,
             threads: rayon::current_num_threads(),
             details: Details::Linear(Box::new(details)),

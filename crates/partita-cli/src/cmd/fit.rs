@@ -19,7 +19,9 @@ pub fn run(args: &FitArgs) -> Result<()> {
     if let Some(path) = &resources.checkpoint {
         interrupt::keeps(path, "go on with --resume");
     }
-    let dataset = opened(Dataset::open_for(&spec, &resources))?;
+    let encoding = Terminal::new(!args.json)?;
+    let dataset = opened(Dataset::open_for(&spec, &resources, &encoding))?;
+    encoding.finish();
     if !args.json {
         say(&summary::plans(&dataset.plans()))?;
     }

@@ -56,11 +56,11 @@ fn a_table_is_clustered_by_its_plan_which_is_shown_first() {
         assert!(shown.contains(line), "'{line}' is not in: {shown}");
     }
     assert!(shown.contains("remark (is different in most rows"), "{shown}");
-    assert!(shown.contains("clusters") && shown.contains("fare lower (median"), "{shown}");
+    assert!(shown.contains("cluster 0") && shown.contains("fare lower (median"), "{shown}");
     let report = lab.json(FIT);
     assert!(number(&report, "/metrics/acc") > 0.9, "{}", report["metrics"]);
     assert_eq!(report["plans"][0]["columns"][0]["name"], "fare");
-    assert_eq!(report["table_portraits"].as_array().unwrap().len(), 3);
+    assert_eq!(report["portraits"]["table"].as_array().unwrap().len(), 3);
     assert_eq!(report["columns"][0]["kinds"], json!(["number", "number", "category", "category", "date", "boolean"]));
 }
 

@@ -3,21 +3,23 @@
 mod gaps;
 #[cfg(feature = "deep")]
 mod images;
-mod items;
+mod kind;
 mod open;
+mod photos;
 mod table;
+mod texts;
 
 pub use gaps::MissingNote;
-pub use items::{Items, TableItems};
 pub(crate) use table::plan_of;
 #[cfg(feature = "deep")]
 pub(crate) use images::Pictures;
-#[cfg(feature = "deep")]
-pub use images::usable_images;
+pub use kind::Kind;
 pub use open::Note;
+pub use photos::{Photos, usable_images};
 
 use crate::error::{JobError, Result};
 use crate::field::Field;
+use crate::items::{Items, TableItems};
 use partita::rows::Csr;
 use partita::rows::{Rows, SideBySide};
 use partita_data::model_file::{Names, StoredEncoder};
@@ -41,14 +43,17 @@ pub struct DataPart<'a> {
     pub origin: Option<PathBuf>,
     /// How its rows were made from raw items, if they were.
     pub encoder: Option<StoredEncoder>,
-    /// What they were made of.
-    pub items: Option<Items>,
+    /// The table that they were made of, if they were.
+    pub table: Option<TableItems>,
+    /// What its features stand for, where they are no columns: words.
+    pub meanings: Option<Arc<[String]>>,
 }
 
 impl<'a> DataPart<'a> {
     /// Rows without names, as one group of features.
     pub fn new(rows: SharedRows<'a>) -> Self {
-        Self { widths: vec![rows.m()], rows, columns: None, origin: None, encoder: None, items: None }
+        let (columns, origin, encoder, table, meanings) = (None, None, None, None, None);
+        Self { widths: vec![rows.m()], rows, columns, origin, encoder, table, meanings }
     }
 }
 
@@ -81,6 +86,10 @@ pub struct Dataset<'a> {
     medians: Option<Vec<f32>>,
     /// Whether the first lines of its tables, and of the files beside them, name columns, if that was said.
     headers: [Option<bool>; 2],
+    /// The raw items that the rows were made of, if they were.
+    items: Option<Items>,
+    /// The photos that the rows were made of.
+    photos: Option<Photos>,
     #[cfg(feature = "deep")]
     pub(crate) pictures: Option<Pictures>,
     /// Images to learn a pretext from.
@@ -121,6 +130,8 @@ impl<'a> Dataset<'a> {
             model_fills: None,
             medians: None,
             headers: [None; 2],
+            items: None,
+            photos: None,
             #[cfg(feature = "deep")]
             pictures: None,
             #[cfg(feature = "deep")]
@@ -213,9 +224,10 @@ impl<'a> Dataset<'a> {
             (Some(a), Some(b)) => refused(format!(
                 "'{id}' names several rows, {a} and {b} among them; give the number of the row"
             )),
-            (None, _) if self.dropped_ids.iter().any(|name| name == id) => {
-                refused(format!("row '{id}' is left out because it has missing values (`missing` drop-rows)"))
-            }
+            (None, _) if self.dropped_ids.iter().any(|name| name == id) => refused(match self.photos {
+                Some(_) => format!("photo '{id}' is left out because it cannot be used (`skip_bad`)"),
+                None => format!("row '{id}' is left out because it has missing values (`missing` drop-rows)"),
+            }),
             (None, _) => refused(format!(
                 "no row is called '{id}'; the first one is '{}'",
                 ids.first().map_or("", |s| s)
@@ -235,8 +247,13 @@ impl<'a> Dataset<'a> {
     pub fn row_numbered(&self, number: usize) -> Result<usize> {
         let Some(kept) = self.row_numbers() else { return Ok(number) };
         kept.binary_search(&number).map_err(|_| {
-            let problem = format!("row {number} is not among the rows in use, because values are missing in it or it does not exist");
-            JobError::refused(Field::Missing, problem)
+            let (field, why) = match self.photos {
+                Some(_) => (Field::SkipBad, "it cannot be used"),
+                None => (Field::Missing, "values are missing in it"),
+            };
+            let problem =
+                format!("row {number} is not among the rows in use, because {why} or it does not exist");
+            JobError::refused(field, problem)
         })
     }
 
@@ -279,11 +296,6 @@ impl<'a> Dataset<'a> {
         Ok(())
     }
 
-    /// What the rows of each part were made of, where that is known.
-    pub fn items(&self) -> impl Iterator<Item = Option<&Items>> {
-        self.parts.iter().map(|part| part.items.as_ref())
-    }
-
     /// Name of a feature, or its number in its part.
     pub fn feature(&self, mut index: usize) -> String {
         for part in &self.parts {
@@ -292,12 +304,18 @@ impl<'a> Dataset<'a> {
                     let mut names = plan.columns.iter().flat_map(|column| column.features());
                     return names.nth(index).unwrap_or_else(|| index.to_string());
                 }
-                let name = part.columns.as_ref().and_then(|columns| columns.names.get(index));
+                let word = || part.meanings.as_ref().and_then(|meanings| meanings.get(index));
+                let name = part.columns.as_ref().and_then(|columns| columns.names.get(index)).or_else(word);
                 return name.cloned().unwrap_or_else(|| index.to_string());
             }
             index -= part.rows.m();
         }
         index.to_string()
+    }
+
+    /// The raw items that the rows were made of, if they were.
+    pub fn items(&self) -> Option<&Items> {
+        self.items.as_ref()
     }
 
     /// What a user should know about how the data was read.

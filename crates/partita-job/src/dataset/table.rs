@@ -1,17 +1,17 @@
 //! Tables with named columns: their plan, and the rows that it makes of them.
 
 use super::gaps::Kept;
-use super::items::{Items, TableItems};
 use super::{DataPart, Dataset, Note, SharedRows};
 use crate::error::{JobError, Result};
 use crate::field::Field;
+use crate::items::{Items, TableItems};
 use crate::spec::Missing;
 use partita::rows::Rows;
 use partita_data::model_file::StoredEncoder;
 use partita_data::{Columns, Frame, LeftOut};
 use partita_embed::Encoder;
 use partita_embed::tables::{
-    EncodedTable, PlanNote, PlanOptions, Planned, TableEncoder, TablePlan, TablePortrait, portraits,
+    EncodedTable, PlanNote, PlanOptions, Planned, TableEncoder, TablePlan,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -30,7 +30,7 @@ impl Dataset<'static> {
         let given: Vec<Option<Arc<TablePlan>>> = encoders.iter().map(restored).collect::<Result<_>>()?;
         for at in 0..self.parts.len() {
             let given = given.get(at).cloned().flatten();
-            let Some(Items::Table(items)) = self.parts[at].items.clone() else {
+            let Some(items) = self.parts[at].table.clone() else {
                 if given.is_some() {
                     return Err(nameless(&self.parts[at]));
                 }
@@ -68,7 +68,7 @@ impl Dataset<'static> {
             Planned::Plan(plan) => (plan.names(), Some(Arc::new(plan))),
         };
         part.columns = Some(columns.clone());
-        part.items = Some(Items::Table(TableItems { frame, plan }));
+        part.table = Some(TableItems { frame, plan });
         self.tables[at] = Some(columns);
     }
 
@@ -90,14 +90,14 @@ impl Dataset<'static> {
         let mut dropped = self.without_gaps()?;
         let Some((kept, _)) = dropped.kept.clone() else { return Ok(dropped) };
         for at in 0..dropped.parts.len() {
-            let Some(Items::Table(TableItems { frame, plan: old })) = dropped.parts[at].items.clone() else { continue };
+            let Some(TableItems { frame, plan: old }) = dropped.parts[at].table.clone() else { continue };
             let rows = Kept { rows: frame.cells().clone(), kept: kept.clone() };
             let frame = frame.with_cells(Arc::new(rows))?;
             let planned = match (given.get(at).cloned().flatten(), &old) {
                 (Some(plan), _) => Planned::Plan(TablePlan::clone(&plan)),
                 (None, Some(_)) => plan(&frame, missing)?,
                 (None, None) => {
-                    dropped.parts[at].items = Some(Items::Table(TableItems { frame, plan: None }));
+                    dropped.parts[at].table = Some(TableItems { frame, plan: None });
                     continue;
                 }
             };
@@ -120,6 +120,7 @@ impl Dataset<'static> {
                 self.notes.push(Note::Missing(about_gaps(gaps, columns)));
             }
         }
+        self.items = self.parts.iter().find(|part| plan_of(part).is_some()).and_then(|part| part.table.clone()).map(Items::Table);
         Ok(self)
     }
 
@@ -141,16 +142,6 @@ impl Dataset<'_> {
     pub fn plans(&self) -> Vec<PlanNote> {
         self.parts.iter().filter_map(|part| Some(plan_of(part)?.1.note())).collect()
     }
-
-    /// Clusters with these labels in the language of the first table with a plan; nothing if there is none.
-    ///
-    /// # Errors
-    /// If the table cannot be read.
-    pub fn table_portraits(&self, labels: &[i32], k: usize) -> Result<Vec<TablePortrait>> {
-        let Some((frame, plan)) = self.parts.iter().find_map(plan_of) else { return Ok(Vec::new()) };
-        let used = |name: &str| plan.columns.iter().any(|column| column.name == name);
-        Ok(portraits(&frame, &used, labels, k)?)
-    }
 }
 
 /// A part that is a table, before anything is done to its columns.
@@ -158,8 +149,8 @@ pub(super) fn table_part(frame: Frame, origin: Option<PathBuf>) -> DataPart<'sta
     let rows: SharedRows<'static> = frame.cells().clone();
     let kept: Vec<usize> = (0..frame.columns().len()).collect();
     let columns = plain_columns(&frame, &kept, frame.left_out().to_vec());
-    let items = Some(Items::Table(TableItems { frame, plan: None }));
-    DataPart { columns: Some(columns), origin, items, ..DataPart::new(rows) }
+    let table = Some(TableItems { frame, plan: None });
+    DataPart { columns: Some(columns), origin, table, ..DataPart::new(rows) }
 }
 
 /// The plan of a table that is fitted.
@@ -173,10 +164,8 @@ fn plan(frame: &Frame, missing: Option<Missing>) -> Result<Planned> {
 
 /// The table of a part and its plan, if it has one.
 pub(crate) fn plan_of(part: &DataPart<'_>) -> Option<(Frame, Arc<TablePlan>)> {
-    match &part.items {
-        Some(Items::Table(TableItems { frame, plan: Some(plan) })) => Some((frame.clone(), plan.clone())),
-        _ => None,
-    }
+    let TableItems { frame, plan } = part.table.as_ref()?;
+    Some((frame.clone(), plan.clone()?))
 }
 
 /// The plan that a model file keeps.

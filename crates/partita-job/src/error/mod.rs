@@ -5,9 +5,8 @@ mod inner;
 use crate::field::{Field, spelled};
 #[cfg(feature = "deep")]
 use inner::deep_message;
-use inner::{core_message, field_of};
+use inner::{core_message, embed_message, field_of};
 use partita_data::DataError;
-use partita_embed::EmbedError;
 use std::error::Error;
 use std::fmt;
 use std::path::PathBuf;
@@ -66,11 +65,11 @@ pub enum JobError {
     Core(partita::Error),
     /// A file that could not be read or written.
     Data(DataError),
+    /// A problem of raw items: photos, texts, weights of encoders.
+    Embed(partita_embed::EmbedError),
     /// A problem of images or networks.
     #[cfg(feature = "deep")]
     Deep(partita_deep::DeepError),
-    /// A problem of raw items, or of what makes rows of them.
-    Embed(EmbedError),
     /// An error, with what was being done.
     During {
         /// What was being done.
@@ -104,9 +103,8 @@ impl JobError {
             Self::Refused { field, .. } | Self::File { field, .. } => *field,
             Self::Threads(_) => Some(Field::Threads),
             Self::Core(error) => field_of(error),
-            Self::Data(_) => None,
-            Self::Embed(EmbedError::Core(error)) => field_of(error),
-            Self::Embed(_) => Some(Field::Data),
+            Self::Embed(partita_embed::EmbedError::Core(error)) => field_of(error),
+            Self::Data(_) | Self::Embed(_) => None,
             #[cfg(feature = "deep")]
             Self::Deep(partita_deep::DeepError::Core(error)) => field_of(error),
             #[cfg(feature = "deep")]
@@ -130,8 +128,7 @@ impl JobError {
             Self::Threads(error) => format!("cannot start the threads: {error}"),
             Self::Core(error) => core_message(error, spell),
             Self::Data(error) => error.to_string(),
-            Self::Embed(EmbedError::Core(error)) => core_message(error, spell),
-            Self::Embed(error) => error.to_string(),
+            Self::Embed(error) => embed_message(error, spell),
             #[cfg(feature = "deep")]
             Self::Deep(error) => deep_message(error, spell),
             Self::During { what, cause } => format!("{what}: {}", cause.message(spell)),
@@ -215,12 +212,12 @@ impl From<DataError> for JobError {
     }
 }
 
-impl From<EmbedError> for JobError {
-    fn from(error: EmbedError) -> Self {
+impl From<partita_embed::EmbedError> for JobError {
+    fn from(error: partita_embed::EmbedError) -> Self {
         match error {
-            EmbedError::Core(error) => Self::Core(error),
-            EmbedError::Data(error) => Self::Data(error),
-            error => Self::Embed(error),
+            partita_embed::EmbedError::Data(error) => Self::Data(error),
+            partita_embed::EmbedError::Core(error) => Self::Core(error),
+            other => Self::Embed(other),
         }
     }
 }

@@ -21,7 +21,7 @@ use partita::report::Observer;
 use partita::simplex::largest;
 use partita_deep::device::{Device, Processor};
 use partita_deep::train::{DeepFit, DeepModel, Epoch, Input, Params, Pretext, Scan, fit, pretext, scan};
-use partita_deep::weights::StateDict;
+use partita_embed::weights::StateDict;
 use std::time::Instant;
 
 /// What may bring dead clusters back: too fast a head sends all images to one cluster, where the loss is flat.
@@ -163,7 +163,6 @@ fn record(found: DeepFit, proba: Vec<f32>, holdout: Option<HeldOut>) -> Record {
         choice: None,
         columns: Vec::new(),
         plans: Vec::new(),
-        table_portraits: Vec::new(),
         missing: None,
         cluster_names: None,
         cluster_sizes: sizes,
@@ -174,6 +173,7 @@ fn record(found: DeepFit, proba: Vec<f32>, holdout: Option<HeldOut>) -> Record {
         metrics: None,
         unscored: None,
         balance: None,
+        portraits: None,
         seconds: 0.0,
         threads: rayon::current_num_threads(),
         details: Details::Network(Box::new(NetworkDetails { epochs: found.epochs, holdout, params })),

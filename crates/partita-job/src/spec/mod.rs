@@ -9,7 +9,6 @@ mod network;
 mod prior;
 
 pub use clusters::ClusterCount;
-#[cfg(feature = "deep")]
 pub(crate) use idle::refuse_for_images;
 pub use method::{MethodSpec, OptimiserKind};
 pub use network::{NetworkSpec, PretextOptimiser};
@@ -76,6 +75,8 @@ pub struct FitSpec {
     /// A model whose cluster numbers are kept: the fit starts from it if it has the same number of clusters, and the result is matched to it
     /// unless known labels name the clusters.
     pub like: Option<PathBuf>,
+    /// Whether clusters of raw items get names made of what tells them apart, where known labels do not name them.
+    pub name_clusters: bool,
     /// Options of the method.
     pub method: MethodSpec,
     /// A network to train on images, instead of a linear model of rows.
@@ -97,6 +98,7 @@ impl Default for FitSpec {
             weights: None,
             truth: None,
             like: None,
+            name_clusters: false,
             method: MethodSpec::default(),
             network: None,
         }
@@ -127,6 +129,15 @@ pub struct DataSpec {
     /// What columns of a table are taken for, by name or number from 1, where their cells alone would decide otherwise.
     #[serde(rename = "as", skip_serializing_if = "BTreeMap::is_empty")]
     pub roles: BTreeMap<String, Role>,
+    /// Column of a table, or field of JSON lines, that holds the texts to cluster; several with commas between are joined.
+    pub text: Option<String>,
+    /// What makes rows of raw items, by name; several stand side by side. For photos `mobilenetv2`, which is the usual one, `efficientnet-lite0`,
+    /// `resnet18`, `resnet50` or `resnet50-keras`, where `NAME@SIZE` resizes photos to that many pixels; for texts `tfidf` and `minilm`.
+    pub encoder: Vec<String>,
+    /// Where the weights of encoders are, before the usual places are searched.
+    pub encoder_weights: Option<PathBuf>,
+    /// Whether photos that cannot be decoded are left out, of all results too.
+    pub skip_bad: bool,
 }
 
 /// What is done about values that are missing or infinite.
