@@ -367,12 +367,12 @@ class EntropyClustering(Clusterer):
 
     def _rows(self, X: Any, reset: bool, fewest: int = 1) -> Any:
         """X as a matrix or, if it holds more than numbers, as the columns of a table."""
-        table = as_table(X, self.column_types, always=not reset and self._model.is_table())
+        table = as_table(X, getattr(self, "column_types", None), always=not reset and self._model.is_table())
         if table is None:
             if not reset and self._model.is_table():
                 raise ValueError("the model was fitted to a table with named columns; give such a table (pandas, polars or pyarrow)")
             return self._matrix(X, reset=reset, fewest=fewest)
-        if self.groups is not None:
+        if getattr(self, "groups", None) is not None:
             raise ValueError("groups= has no meaning for a table with categories, dates or gaps, whose columns count alike; leave it out")
         if len(table) < fewest:
             raise ValueError(f"Found a table with {len(table)} row(s) while a minimum of {fewest} is required by {type(self).__name__}.")
