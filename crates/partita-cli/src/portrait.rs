@@ -1,12 +1,14 @@
 //! What clusters of raw items are like, a line for each.
 
-use partita_job::Record;
+use partita_job::{Record, TablePortrait};
 use partita_job::items::{ItemPortraits, TextPortrait};
 
 /// Clusters that are described; of more, the largest.
 const DESCRIBED: usize = 30;
 /// Words of a line.
 const WORDS: usize = 6;
+/// Differences of a line.
+const DIFFERENCES: usize = 3;
 
 /// A line for each cluster: what it is called, and what it holds.
 pub fn lines(portraits: &ItemPortraits, record: &Record) -> Vec<(String, String)> {
@@ -23,7 +25,20 @@ pub fn lines(portraits: &ItemPortraits, record: &Record) -> Vec<(String, String)
             lines.extend((more > 0).then(|| ("…".to_owned(), format!("{more} smaller clusters; --json has them"))));
             lines
         }
+        ItemPortraits::Table(all) if all.len() <= DESCRIBED => {
+            all.iter().map(|portrait| (format!("cluster {}", portrait.cluster), of_table(portrait, record))).collect()
+        }
         _ => Vec::new(),
+    }
+}
+
+/// What sets a cluster apart from the other rows.
+fn of_table(portrait: &TablePortrait, record: &Record) -> String {
+    let said: Vec<&str> = portrait.differences.iter().take(DIFFERENCES).map(|found| &*found.said).collect();
+    let said = if said.is_empty() { "much like the other rows".to_owned() } else { said.join("; ") };
+    match record.cluster_names.is_some() {
+        true => format!("{}: {said}", record.cluster(portrait.cluster)),
+        false => said,
     }
 }
 

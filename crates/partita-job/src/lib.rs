@@ -16,6 +16,7 @@ mod checkpoint;
 mod choosing;
 mod dataset;
 mod error;
+mod explain;
 pub mod export;
 mod features;
 mod field;
@@ -42,6 +43,7 @@ pub use block::Block;
 pub use choosing::{ChoiceNote, TriedNumber, usual_range};
 pub use dataset::{AllRows, DataPart, Dataset, Kind, MissingNote, Note, Photos, SharedRows, usable_images};
 pub use error::{JobError, Kept, Result};
+pub use explain::{Reason, Why, explain};
 pub use export::{Outputs, write_predictions};
 pub use features::FeatureFiles;
 pub use field::{Field, spelled};
@@ -51,6 +53,7 @@ pub use methods::{CandidateSpec, USUAL_METHODS, contenders};
 pub use model::AnyModel;
 #[cfg(feature = "deep")]
 pub use partita_deep::DeepError;
+pub use partita_embed::tables::{PlanNote, TablePortrait};
 pub use predict::{predict, predict_each};
 pub use record::{Details, LinearDetails, Record};
 #[cfg(feature = "deep")]

@@ -6,9 +6,11 @@ mod images;
 mod kind;
 mod open;
 mod photos;
+mod table;
 mod texts;
 
 pub use gaps::MissingNote;
+pub(crate) use table::plan_of;
 #[cfg(feature = "deep")]
 pub(crate) use images::Pictures;
 pub use kind::Kind;
@@ -17,7 +19,7 @@ pub use photos::{Photos, usable_images};
 
 use crate::error::{JobError, Result};
 use crate::field::Field;
-use crate::items::Items;
+use crate::items::{Items, TableItems};
 use partita::rows::Csr;
 use partita::rows::{Rows, SideBySide};
 use partita_data::model_file::{Names, StoredEncoder};
@@ -41,6 +43,8 @@ pub struct DataPart<'a> {
     pub origin: Option<PathBuf>,
     /// How its rows were made from raw items, if they were.
     pub encoder: Option<StoredEncoder>,
+    /// The table that they were made of, if they were.
+    pub table: Option<TableItems>,
     /// What its features stand for, where they are no columns: words.
     pub meanings: Option<Arc<[String]>>,
 }
@@ -48,7 +52,8 @@ pub struct DataPart<'a> {
 impl<'a> DataPart<'a> {
     /// Rows without names, as one group of features.
     pub fn new(rows: SharedRows<'a>) -> Self {
-        Self { widths: vec![rows.m()], rows, columns: None, origin: None, encoder: None, meanings: None }
+        let (columns, origin, encoder, table, meanings) = (None, None, None, None, None);
+        Self { widths: vec![rows.m()], rows, columns, origin, encoder, table, meanings }
     }
 }
 
@@ -295,6 +300,10 @@ impl<'a> Dataset<'a> {
     pub fn feature(&self, mut index: usize) -> String {
         for part in &self.parts {
             if index < part.rows.m() {
+                if let Some((_, plan)) = table::plan_of(part) {
+                    let mut names = plan.columns.iter().flat_map(|column| column.features());
+                    return names.nth(index).unwrap_or_else(|| index.to_string());
+                }
                 let word = || part.meanings.as_ref().and_then(|meanings| meanings.get(index));
                 let name = part.columns.as_ref().and_then(|columns| columns.names.get(index)).or_else(word);
                 return name.cloned().unwrap_or_else(|| index.to_string());
@@ -353,6 +362,12 @@ impl Rows for AllRows<'_> {
     }
     fn gather(&self, rows: &[usize], out: &mut [f32]) -> partita::Result<()> {
         self.inner().gather(rows, out)
+    }
+    fn is_weighed(&self, feature: usize) -> bool {
+        self.inner().is_weighed(feature)
+    }
+    fn table_columns(&self) -> usize {
+        self.inner().table_columns()
     }
     fn release(&self) {
         self.inner().release();

@@ -1,13 +1,16 @@
 //! The raw items that rows were made of, and what clusters of them have in common, in their own language.
 
+mod tables;
 mod texts;
 
+pub use tables::TableItems;
 pub use texts::{TextExample, TextItems, TextPortrait};
 
 use crate::dataset::Dataset;
 use crate::error::Result;
 use partita::linear::Model;
 use partita::rows::Rows;
+use partita_embed::tables::TablePortrait;
 use serde::Serialize;
 
 /// Raw items, by row.
@@ -16,6 +19,8 @@ use serde::Serialize;
 pub enum Items {
     /// Texts.
     Texts(TextItems),
+    /// Rows of a table with named columns.
+    Table(TableItems),
 }
 
 /// What the clusters of items are like.
@@ -25,6 +30,8 @@ pub enum Items {
 pub enum ItemPortraits {
     /// Of texts: a portrait for each cluster.
     Texts(Vec<TextPortrait>),
+    /// Of a table: what sets each cluster apart.
+    Table(Vec<TablePortrait>),
 }
 
 impl Items {
@@ -38,6 +45,7 @@ impl Items {
     ) -> Result<ItemPortraits> {
         match self {
             Self::Texts(texts) => Ok(ItemPortraits::Texts(texts.portraits(model, rows, labels, dataset)?)),
+            Self::Table(table) => Ok(ItemPortraits::Table(table.portraits(labels, model.k())?)),
         }
     }
 }
@@ -47,6 +55,7 @@ impl ItemPortraits {
     pub fn names(&self) -> Vec<String> {
         match self {
             Self::Texts(portraits) => texts::names(portraits),
+            Self::Table(portraits) => tables::names(portraits),
         }
     }
 }

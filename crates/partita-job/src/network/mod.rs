@@ -162,6 +162,7 @@ fn record(found: DeepFit, proba: Vec<f32>, holdout: Option<HeldOut>) -> Record {
         k,
         choice: None,
         columns: Vec::new(),
+        plans: Vec::new(),
         missing: None,
         cluster_names: None,
         cluster_sizes: sizes,
