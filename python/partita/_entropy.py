@@ -11,16 +11,17 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from . import _native
 from ._base import WHOLE, Clusterer
-from ._explain import explain, feature_names_of
+from ._explain import explain, explain_table, feature_names_of
 from ._input import known_labels, names_of_clusters, native, warn_of_lost_digits
 from ._one import REPORT as ONE_CLUSTER
 from ._one import OneCluster
 from ._options import INIT, arguments, one_of, specification
 from ._portrait import Portrait
+from ._table import Table, as_table
 
 _POSITIVE = Interval(Real, 0, None, closed="neither")
 _NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
@@ -101,6 +102,9 @@ class EntropyClustering(Clusterer):
     groups : list of int, optional
         Widths of groups of columns that stand side by side, such as 512 of an image and 384 of its text; each group is prepared on its own and
         has the same weight. These are groups of features; scikit-learn's word is for groups of rows.
+    column_types : dict, optional
+        What columns of a table are taken for, by name: ``"number"``, ``"category"``, ``"date"``, ``"text"`` (left out), ``"id"`` (left out) or ``"skip"``; by
+        default their cells decide.
     warm_start : bool, default=False
         Start from the model of the last fit, and keep its cluster numbers unless known labels give others.
     max_memory : int, default=2**30
@@ -221,6 +225,7 @@ class EntropyClustering(Clusterer):
         "polish": [Interval(Integral, 0, None, closed="left")],
         "known_weight": [Interval(Real, 0, None, closed="left")],
         "groups": [None, "array-like"],
+        "column_types": [None, dict],
         "warm_start": ["boolean"],
         "max_memory": [Interval(Integral, 0, None, closed="left")],
     }
@@ -256,6 +261,7 @@ class EntropyClustering(Clusterer):
         polish: int = 0,
         known_weight: float = 0.0,
         groups: Any = None,
+        column_types: dict[str, str] | None = None,
         warm_start: bool = False,
         max_memory: int = 2**30,
         random_state: Any = 0,
@@ -290,6 +296,7 @@ class EntropyClustering(Clusterer):
         self.polish = polish
         self.known_weight = known_weight
         self.groups = groups
+        self.column_types = column_types
         self.warm_start = warm_start
         self.max_memory = max_memory
         self.random_state = random_state
@@ -303,7 +310,8 @@ class EntropyClustering(Clusterer):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Rows: numpy (float32 is read in place, float64 and float16 block by block), memory maps, pandas, polars, pyarrow,
-            CPU tensors, scipy sparse matrices.
+            CPU tensors, scipy sparse matrices. Tables may hold categories, dates and gaps: ``report_["plans"]`` says what was done to each
+            column, and ``report_["portraits"]`` describes the clusters by them.
         y : ignored
             As in all of scikit-learn's clusterers: the truth is for scoring, not for training.
         sample_weight : array-like of shape (n_samples,), optional
@@ -319,11 +327,12 @@ class EntropyClustering(Clusterer):
             The fitted estimator.
         """
         self._validate_params()
-        x = self._matrix(X, reset=True, fewest=2)
+        x = self._rows(X, reset=True, fewest=2)
         like = getattr(self, "_model", None) if self.warm_start else None
         if like is not None:
             k = len(self.coef_) if isinstance(self.n_clusters, str) else self.n_clusters
-            like = like if (len(self.coef_), sum(self._model.widths())) == (k, x.shape[1]) else None
+            table, shape = isinstance(x, Table), (len(self.coef_), sum(self._model.widths()))
+            like = like if self._model.is_table() == table and (table and shape[0] == k or shape == (k, x.shape[1])) else None
         return self._train(x, known, sample_weight, like)
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, known: Any = None) -> EntropyClustering:
@@ -353,8 +362,32 @@ class EntropyClustering(Clusterer):
         """
         self._validate_params()
         first = not self.__sklearn_is_fitted__()
-        x = self._matrix(X, reset=first, fewest=2)
+        x = self._rows(X, reset=first, fewest=2)
         return self._train(x, known, sample_weight, None if first else self._model, go_on=not first)
+
+    def _rows(self, X: Any, reset: bool, fewest: int = 1) -> Any:
+        """X as a matrix or, if it holds more than numbers, as the columns of a table."""
+        table = as_table(X, getattr(self, "column_types", None), always=not reset and self._model.is_table())
+        if table is None:
+            if not reset and self._model.is_table():
+                raise ValueError("the model was fitted to a table with named columns; give such a table (pandas, polars or pyarrow)")
+            return self._matrix(X, reset=reset, fewest=fewest)
+        if getattr(self, "groups", None) is not None:
+            raise ValueError("groups= has no meaning for a table with categories, dates or gaps, whose columns count alike; leave it out")
+        if len(table) < fewest:
+            raise ValueError(f"Found a table with {len(table)} row(s) while a minimum of {fewest} is required by {type(self).__name__}.")
+        if reset:
+            validate_data(self, X, reset=True, skip_check_array=True)
+        return table
+
+    def _seen(self, X: Any) -> Any:
+        """X as the model sees it: a table as the rows that its plan makes."""
+        x = self._rows(X, reset=False)
+        return self._model.encode(x.columns) if isinstance(x, Table) else native(x)
+
+    def _ask(self, method: str, X: Any, *more: Any) -> Any:
+        check_is_fitted(self)
+        return getattr(self._model, method)(self._seen(X), self._threads(), *more)
 
     def _train(self, x: Any, labels: Any, sample_weight: Any, like: Any, go_on: bool = False) -> EntropyClustering:
         """Fit, from the model ``like`` if there is one."""
@@ -395,7 +428,7 @@ class EntropyClustering(Clusterer):
         used = None if weights is None or weights.all() else np.flatnonzero(weights).tolist()
         with self._progress() as tell:
             model, labels, scores, told = _native.fit_linear(
-                native(x),
+                x.columns if isinstance(x, Table) else native(x),
                 json.dumps(specification(self)),
                 threads=self._threads(),
                 memory=int(self.max_memory),
@@ -520,7 +553,9 @@ class EntropyClustering(Clusterer):
             Why the row went where it went, or what defines each cluster.
         """
         check_is_fitted(self)
-        x = self._matrix(X, reset=False)
+        x = self._rows(X, reset=False)
+        if isinstance(x, Table):
+            return explain_table(self, x, row, top)
         return explain(self, x, row, top, feature_names)
 
     def portraits(
@@ -547,11 +582,12 @@ class EntropyClustering(Clusterer):
             One for each cluster.
         """
         check_is_fitted(self)
-        x = self._matrix(X, reset=False)
-        names = feature_names_of(self, x.shape[1], feature_names)
+        x = self._seen(X)
+        given = self._model.features() if feature_names is None and self._model.is_table() else feature_names
+        names = feature_names_of(self, sum(self._model.widths()), given)
         options = {"examples": int(examples), "features": int(top), "bins": int(bins)}
-        labels = self._model.predict(native(x), self._threads())
-        told = self._model.portraits(native(x), labels, json.dumps(options), self._threads())
+        labels = self._model.predict(x, self._threads())
+        told = self._model.portraits(x, labels, json.dumps(options), self._threads())
         return [Portrait.of(found, names, self.cluster_names_) for found in json.loads(told)]
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -72,7 +72,9 @@ def specification(model: Any) -> dict[str, Any]:
     method["prepare"] = SPELLINGS.get(model.prepare, model.prepare)
     for ours, theirs in ALIASES.items():
         method[ours] = _plain(one_of(model, ours, theirs))
-    return _given(model, _TOP) | {"seed": model._seed(), "prior": prior, "sizes": sizes(model), "method": method}
+    spec = _given(model, _TOP) | {"seed": model._seed(), "prior": prior, "sizes": sizes(model), "method": method}
+    roles = {str(name): str(role) for name, role in (getattr(model, "column_types", None) or {}).items()}
+    return spec | ({"data": {"as": roles}} if roles else {})
 
 
 def _paths(given: Any) -> list[str]:

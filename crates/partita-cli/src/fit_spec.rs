@@ -1,6 +1,6 @@
 //! What was typed for a fit as a specification, and what it may use and writes.
 
-use crate::args::{FitArgs, MethodArgs, PhotoOptions};
+use crate::args::{FitArgs, ItemOptions, MethodArgs};
 use partita_job::{FitSpec, MethodSpec, Outputs, Resources, Result};
 
 #[cfg(feature = "deep")]
@@ -25,8 +25,10 @@ pub fn spec(args: &FitArgs) -> Result<FitSpec> {
     set_some(&mut spec.data.header, args.read.header.as_ref());
     set_some(&mut spec.data.label_header, args.label_header.as_ref());
     set_some(&mut spec.data.missing, args.read.missing.map(Into::into).as_ref());
+    spec.data.roles.extend(args.read.roles.iter().cloned());
     set_some(&mut spec.data.array, args.read.array.as_ref());
     set_some(&mut spec.data.id_column, args.read.id_column.as_ref());
+    spec.name_clusters |= args.name_clusters;
     set_some(&mut spec.k, args.k.as_ref());
     set(&mut spec.restarts, args.restarts);
     set(&mut spec.seed, args.seed);
@@ -42,7 +44,7 @@ pub fn spec(args: &FitArgs) -> Result<FitSpec> {
     set_some(&mut spec.truth, args.truth.as_ref());
     set_some(&mut spec.like, args.like.as_ref());
     method(&args.method, &mut spec.method);
-    photos(&args.read.photos, &mut spec);
+    items(&args.read.items, &mut spec);
     #[cfg(feature = "deep")]
     network(&args.network, &mut spec.network)?;
     #[cfg(feature = "deep")]
@@ -52,7 +54,8 @@ pub fn spec(args: &FitArgs) -> Result<FitSpec> {
     Ok(spec)
 }
 
-fn photos(args: &PhotoOptions, spec: &mut FitSpec) {
+fn items(args: &ItemOptions, spec: &mut FitSpec) {
+    set_some(&mut spec.data.text, args.text.as_ref());
     if !args.encoder.is_empty() {
         spec.data.encoder.clone_from(&args.encoder);
     }

@@ -8,6 +8,7 @@ mod fit_spec;
 mod interrupt;
 mod outputs;
 mod picture;
+mod portrait;
 mod progress;
 mod recommendation;
 mod spelling;

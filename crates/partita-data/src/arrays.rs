@@ -1,8 +1,9 @@
 //! The values of Arrow arrays as numbers or text.
 
+use crate::dates::{Moment, Order, parse};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, types};
-use arrow_schema::DataType;
+use arrow_schema::{DataType, TimeUnit};
 use half::f16;
 use half::slice::HalfFloatSliceExt;
 
@@ -89,6 +90,33 @@ pub(crate) fn strings(array: &dyn Array) -> Option<Vec<String>> {
     }
 }
 
+/// Show each cell of a text array in order, without room for words that are repeated; nulls are empty. Whether it is such an array.
+pub(crate) fn each_string<E>(
+    array: &dyn Array,
+    mut show: impl FnMut(&str) -> Result<(), E>,
+) -> Result<bool, E> {
+    fn all<'a, E>(
+        mut cells: impl Iterator<Item = Option<&'a str>>,
+        mut show: impl FnMut(&str) -> Result<(), E>,
+    ) -> Result<(), E> {
+        cells.try_for_each(|cell| show(cell.unwrap_or_default()))
+    }
+    match array.data_type() {
+        DataType::Utf8 => all(array.as_string::<i32>().iter(), &mut show)?,
+        DataType::LargeUtf8 => all(array.as_string::<i64>().iter(), &mut show)?,
+        DataType::Utf8View => all(array.as_string_view().iter(), &mut show)?,
+        DataType::Dictionary(_, _) => {
+            let dictionary = array.as_any_dictionary();
+            let Some(words) = strings(dictionary.values().as_ref()) else { return Ok(false) };
+            let keys = dictionary.normalized_keys();
+            let word = |(row, key): (usize, usize)| words.get(key).filter(|_| !array.is_null(row)).map(String::as_str);
+            all(keys.into_iter().enumerate().map(word), &mut show)?;
+        }
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
 /// The cells of a column of labels as text; nulls are empty. Doubles stay doubles: `f32` has no room for large labels.
 pub(crate) fn label_cells(array: &dyn Array) -> Option<Vec<String>> {
     fn as_text<T: ToString>(array: &dyn Array, values: impl Iterator<Item = T>) -> Vec<String> {
@@ -102,4 +130,29 @@ pub(crate) fn label_cells(array: &dyn Array) -> Option<Vec<String>> {
         }
         _ => numbers(array).map(|values| as_text(array, values.into_iter())),
     })
+}
+
+/// The moments of an array of dates or times, or of text in this order; one that is missing, or no date, is not known. By the clock in Greenwich, where
+/// the array has a zone.
+pub(crate) fn moments(array: &dyn Array, order: Order) -> Option<Vec<Moment>> {
+    macro_rules! since_1970 {
+        ($t:ty, $per_second:expr) => {{
+            let second = |value: i64| Moment::at(value as f64 / $per_second);
+            array.as_primitive::<$t>().values().iter().map(|&value| second(i64::from(value))).collect()
+        }};
+    }
+    let mut all: Vec<Moment> = match array.data_type() {
+        DataType::Date32 => {
+            let day = |&day: &i32| Moment::at(86_400.0 * f64::from(day));
+            array.as_primitive::<types::Date32Type>().values().iter().map(day).collect()
+        }
+        DataType::Date64 => since_1970!(types::Date64Type, 1e3),
+        DataType::Timestamp(TimeUnit::Second, _) => since_1970!(types::TimestampSecondType, 1.0),
+        DataType::Timestamp(TimeUnit::Millisecond, _) => since_1970!(types::TimestampMillisecondType, 1e3),
+        DataType::Timestamp(TimeUnit::Microsecond, _) => since_1970!(types::TimestampMicrosecondType, 1e6),
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => since_1970!(types::TimestampNanosecondType, 1e9),
+        _ => strings(array)?.iter().map(|cell| parse(cell, order).unwrap_or(Moment::MISSING)).collect(),
+    };
+    (0..all.len()).filter(|&i| array.is_null(i)).for_each(|i| all[i] = Moment::MISSING);
+    Some(all)
 }

@@ -7,6 +7,7 @@ use crate::ids::Ids;
 use crate::npy::Header;
 use crate::open::{Format, identify};
 use crate::source::Source;
+use crate::texts::json_cells;
 use crate::{idx, mapped, parquet};
 use std::fs::File;
 use std::path::Path;
@@ -24,7 +25,7 @@ pub struct LabelTable {
     pub notes: Vec<String>,
 }
 
-/// Read labels from a `.npy` vector, a column of a text or Parquet table, or an idx file.
+/// Read labels from a `.npy` vector, a column of a text or Parquet table, a field of JSON lines, or an idx file.
 ///
 /// Of a table with several columns, the one called label, class, cluster, target, y or the like is taken, otherwise the last.
 /// Labels are all numbers or all words; an empty cell, NA, N/A, nan, null, ? and -1 mean unknown. In a single column a blank
@@ -48,6 +49,9 @@ pub fn read_label_table(source: &Source, rows: Option<usize>) -> Result<LabelTab
             interpreted(path, cells::from_text(path, &file, format == Format::TextGz, choose)?, source)
         }
         Format::Parquet => interpreted(path, parquet::read_cells(path, file, choose)?, source),
+        Format::JsonLines | Format::JsonLinesGz => {
+            interpreted(path, json_cells(path, &file, format == Format::JsonLinesGz, choose)?, source)
+        }
         _ if source.column.is_some() => Err(no_columns(path)),
         Format::Npy => Ok(plain(from_npy(path, &file)?)),
         Format::Idx => Ok(plain(idx::read_labels(path, &file, false)?)),

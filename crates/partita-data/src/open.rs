@@ -23,6 +23,8 @@ pub(crate) enum Format {
     IdxGz,
     Text,
     TextGz,
+    JsonLines,
+    JsonLinesGz,
 }
 
 /// Open a file of features, whatever its format.
@@ -43,6 +45,10 @@ pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Features> {
         Format::IdxGz => idx::open_gz(path, &file, options),
         Format::Text => csv::open(path, &file, false, options),
         Format::TextGz => csv::open(path, &file, true, options),
+        Format::JsonLines | Format::JsonLinesGz => Err(DataError::UnknownFormat {
+            path: path.to_owned(),
+            found: "it holds JSON lines, which are read as texts and not as features".to_owned(),
+        }),
     }?;
     Ok(features.with_notes(unused(options, format)))
 }
@@ -91,14 +97,16 @@ pub(crate) fn identify(path: &Path) -> Result<(File, Format)> {
         return match (starts_like_idx(&gz_start(&file)), inside.map(str::to_ascii_lowercase)) {
             (true, _) => Ok((file, Format::IdxGz)),
             (false, Some(inside)) if TEXT.contains(&inside.as_str()) => Ok((file, Format::TextGz)),
+            (false, Some(inside)) if JSON_LINES.contains(&inside.as_str()) => Ok((file, Format::JsonLinesGz)),
             _ => Err(unknown(
-                "it is gzip of something other than idx or a text table such as .csv.gz; unpack it first",
+                "it is gzip of something other than idx, a text table such as .csv.gz or JSON lines; unpack it first",
             )),
         };
     }
     let format = match extension.as_str() {
         text if TEXT.contains(&text) => Format::Text,
         "" if streamed => Format::Text,
+        json if JSON_LINES.contains(&json) => Format::JsonLines,
         "safetensors" => Format::Safetensors,
         "arrows" => Format::ArrowStream,
         picture if PICTURES.contains(&picture) => {
@@ -116,6 +124,8 @@ pub(crate) fn identify(path: &Path) -> Result<(File, Format)> {
 const PICTURES: [&str; 6] = ["png", "jpg", "jpeg", "bmp", "gif", "webp"];
 /// Extensions of text tables.
 const TEXT: [&str; 6] = ["csv", "tsv", "tab", "txt", "dat", "psv"];
+/// Extensions of files with a JSON object in each line.
+const JSON_LINES: [&str; 2] = ["jsonl", "ndjson"];
 
 /// Whether a file is what spreadsheet programs save by default: a zip archive that begins with its list of contents, or an older kind.
 fn is_workbook(head: &[u8], extension: &str) -> bool {

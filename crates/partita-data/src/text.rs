@@ -23,19 +23,29 @@ pub(crate) struct Text {
     pub(crate) notes: Vec<String>,
 }
 
-enum Bytes {
+/// Where text is.
+#[derive(Debug)]
+pub(crate) enum Bytes {
     Mapped(Mmap),
     Memory(Vec<u8>),
+}
+
+impl Deref for Bytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Mapped(map) => map,
+            Self::Memory(bytes) => bytes,
+        }
+    }
 }
 
 impl Deref for Text {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        match &self.bytes {
-            Bytes::Mapped(map) => map,
-            Bytes::Memory(bytes) => bytes,
-        }
+        &self.bytes
     }
 }
 
@@ -111,7 +121,19 @@ impl Text {
 
     /// Give the pages that were read back to the system.
     pub(crate) fn release(&self) {
-        if let Bytes::Mapped(map) = &self.bytes {
+        self.bytes.release();
+    }
+
+    /// The bytes, and the notes.
+    pub(crate) fn into_parts(self) -> (Bytes, Vec<String>) {
+        (self.bytes, self.notes)
+    }
+}
+
+impl Bytes {
+    /// Give the pages that were read back to the system.
+    pub(crate) fn release(&self) {
+        if let Self::Mapped(map) = self {
             mapped::release(map);
         }
     }
@@ -124,7 +146,7 @@ fn rewrite(
     memory: usize,
     mut write: impl FnMut(&[u8], &mut dyn Write) -> io::Result<()>,
 ) -> Result<Bytes> {
-    let mut out = Spill { memory: Vec::new(), limit: memory, file: None };
+    let mut out = Spill::new(memory);
     let scratch =
         |source| DataError::Scratch { path: path.to_owned(), directory: std::env::temp_dir(), source };
     let mut piece = vec![0; CHUNK];
@@ -140,20 +162,34 @@ fn rewrite(
             break;
         }
     }
-    match out.file {
-        Some(file) => {
-            let file = file.into_inner().map_err(|e| scratch(e.into_error()))?;
-            Ok(Bytes::Mapped(mapped::map(path, &file)?))
-        }
-        None => Ok(Bytes::Memory(out.memory)),
-    }
+    out.finish(path)
 }
 
 /// Bytes in memory up to a limit, beyond it in a temporary file.
-struct Spill {
+pub(crate) struct Spill {
     memory: Vec<u8>,
     limit: usize,
     file: Option<BufWriter<File>>,
+}
+
+impl Spill {
+    /// Nothing yet; `limit` bytes may stay in memory.
+    pub(crate) fn new(limit: usize) -> Self {
+        Self { memory: Vec::new(), limit, file: None }
+    }
+
+    /// All bytes, which are those of the file at `path`.
+    pub(crate) fn finish(self, path: &Path) -> Result<Bytes> {
+        let scratch =
+            |source| DataError::Scratch { path: path.to_owned(), directory: std::env::temp_dir(), source };
+        match self.file {
+            Some(file) => {
+                let file = file.into_inner().map_err(|e| scratch(e.into_error()))?;
+                Ok(Bytes::Mapped(mapped::map(path, &file)?))
+            }
+            None => Ok(Bytes::Memory(self.memory)),
+        }
+    }
 }
 
 impl Write for Spill {

@@ -8,6 +8,7 @@ use crate::labels::no_columns;
 use crate::npy::Header;
 use crate::open::{Format, identify};
 use crate::source::Source;
+use crate::texts::json_cells;
 use crate::{mapped, parquet};
 use std::path::Path;
 
@@ -52,6 +53,9 @@ pub fn read_weights(source: &Source) -> Result<WeightTable> {
     let choose = Choose { called: &WEIGHT_COLUMNS, ..Choose::of(source) };
     let cells = match identify(path) {
         Ok((file, Format::Parquet)) => parquet::read_cells(path, file, choose)?,
+        Ok((file, format @ (Format::JsonLines | Format::JsonLinesGz))) => {
+            json_cells(path, &file, format == Format::JsonLinesGz, choose)?
+        }
         Ok((file, format @ (Format::Text | Format::TextGz))) => {
             let packed = format == Format::TextGz;
             let header = source.header.unwrap_or_else(|| cells::has_named_columns(path, &file));

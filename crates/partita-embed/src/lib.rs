@@ -14,6 +14,8 @@ mod kernels;
 pub mod memory;
 pub mod partial;
 pub mod photos;
+pub mod tables;
+pub mod texts;
 pub mod weights;
 
 pub use encoder::Encoder;

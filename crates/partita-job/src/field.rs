@@ -41,9 +41,13 @@ fields! {
     LabelHeader = "label_header",
     /// What is done about missing values.
     Missing = "missing",
-    /// What makes rows of photos.
+    /// What columns of a table are taken for.
+    As = "as",
+    /// The column or field of the texts.
+    Text = "text",
+    /// What makes rows of raw items.
     Encoder = "encoder",
-    /// Its weights.
+    /// Where the weights of encoders are.
     EncoderWeights = "encoder_weights",
     /// Where finished rows of photos are kept.
     Cache = "cache",
@@ -71,6 +75,8 @@ fields! {
     Truth = "truth",
     /// A model whose cluster numbers are kept.
     Like = "like",
+    /// Names of clusters made of what tells them apart.
+    NameClusters = "name_clusters",
     /// What is minimised.
     Loss = "loss",
     /// Weight of fairness.

@@ -5,6 +5,7 @@
 //! - [`Dataset`], [`Given`]: the rows, and what is known about them.
 //! - [`run`], [`continue_model`]: a fit, and training a model further; [`Record`]: its result, with a [`ChoiceNote`] where K was chosen.
 //! - [`AnyModel`], [`predict`]: which kind of model a file holds, and its predictions for rows.
+//! - [`items`]: the raw items that rows were made of, and what clusters of them have in common.
 //! - [`Outputs`], [`export`]: results as files.
 //! - [`portrait`], [`map`], [`palette`], [`onnx`]: descriptions of clusters, rows on a plane, the colours, models for other programs.
 //! - [`contenders`], [`CandidateSpec`]: what is compared, and what is tried to find the number of clusters.
@@ -15,10 +16,12 @@ mod checkpoint;
 mod choosing;
 mod dataset;
 mod error;
+mod explain;
 pub mod export;
 mod features;
 mod field;
 mod given;
+pub mod items;
 mod join;
 pub mod map;
 mod methods;
@@ -38,8 +41,9 @@ mod training;
 
 pub use block::Block;
 pub use choosing::{ChoiceNote, TriedNumber, usual_range};
-pub use dataset::{AllRows, DataPart, Dataset, MissingNote, Note, Photos, SharedRows, usable_images};
+pub use dataset::{AllRows, DataPart, Dataset, Kind, MissingNote, Note, Photos, SharedRows, usable_images};
 pub use error::{JobError, Kept, Result};
+pub use explain::{Reason, Why, explain};
 pub use export::{Outputs, write_predictions};
 pub use features::FeatureFiles;
 pub use field::{Field, spelled};
@@ -49,6 +53,7 @@ pub use methods::{CandidateSpec, USUAL_METHODS, contenders};
 pub use model::AnyModel;
 #[cfg(feature = "deep")]
 pub use partita_deep::DeepError;
+pub use partita_embed::tables::{PlanNote, TablePortrait};
 pub use predict::{predict, predict_each};
 pub use record::{Details, LinearDetails, Record};
 #[cfg(feature = "deep")]

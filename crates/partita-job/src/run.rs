@@ -70,7 +70,19 @@ pub fn run(
     let same = |model: &&Model| model.k() == params.k && sees(model);
     let start = like.filter(same);
     let task = Task { stored: params.clone(), params, start, like, kept: None, sizes: spec.sizes };
-    Ok(task.run(dataset, given, resources, observer)?.named(dataset, names, None))
+    let mut record = task.run(dataset, given, resources, observer)?;
+    let proposed = described(&mut record, dataset, resources)?.filter(|_| spec.name_clusters && names.is_none());
+    Ok(record.named(dataset, proposed.as_deref().or(names), None))
+}
+
+/// Put what the clusters are like into a record, where there are raw items; returns names for them.
+fn described(record: &mut Record, dataset: &Dataset<'_>, resources: &Resources) -> Result<Option<Vec<String>>> {
+    let (Some(items), Some(model)) = (dataset.items(), record.model.linear()) else { return Ok(None) };
+    let (rows, labels) = (dataset.rows()?, record.assigned());
+    let portraits = resources.on_threads(|| items.portraits(model, &rows, &labels, dataset))??;
+    let names = portraits.names();
+    record.portraits = Some(portraits);
+    Ok(Some(names))
 }
 
 /// Go on training a model with more rows, for a number of passes over them; clusters keep their numbers, and what counts as an outlier
@@ -91,7 +103,8 @@ pub fn continue_model(
     given.check(&FitSpec::default(), dataset)?;
     dataset.check_names(&old.names)?;
     let task = Task::going_on(&old.model, old.params.clone(), epochs, SizeSpec::default(), given);
-    let record = task.run(dataset, given, resources, observer)?;
+    let mut record = task.run(dataset, given, resources, observer)?;
+    described(&mut record, dataset, resources)?;
     Ok(record.named(dataset, given.names.as_deref(), Some(old)))
 }
 

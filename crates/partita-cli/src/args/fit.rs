@@ -17,7 +17,7 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = super::examples::FIT)]
 pub struct FitArgs {
-    /// Feature files of the same rows (.npy .npz .parquet .arrow .csv .tsv .safetensors idx(.gz)), or photos: folders and pictures
+    /// Feature files of the same rows (.npy .npz .parquet .arrow .csv .tsv .safetensors idx(.gz)); texts (.txt .jsonl, or a table with --text); or photos: folders and pictures
     #[arg(required_unless_present = "spec", value_name = "DATA", value_hint = ValueHint::FilePath)]
     pub data: Vec<PathBuf>,
     #[command(flatten)]
@@ -70,6 +70,9 @@ pub struct FitArgs {
     /// Keep the cluster numbers of this model: start from it if the number of clusters is the same, and match the result to it unless --known names the clusters
     #[arg(long, value_name = "MODEL", value_hint = ValueHint::FilePath)]
     pub like: Option<PathBuf>,
+    /// Name the clusters of texts by the words that tell them apart, unless --known names them
+    #[arg(long)]
+    pub name_clusters: bool,
     /// Save the state of training to this file from time to time; with --net after every epoch
     #[arg(long, value_name = "FILE.safetensors", value_hint = ValueHint::FilePath)]
     pub checkpoint: Option<PathBuf>,

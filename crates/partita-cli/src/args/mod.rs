@@ -14,7 +14,7 @@ pub use network::NetworkArgs;
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
-use partita_data::Source;
+use partita_data::{Role, Source};
 use partita_job::{DataSpec, Resources};
 use std::path::{Path, PathBuf};
 use values::MissingArg;
@@ -91,7 +91,7 @@ pub enum WeightsCommand {
 /// Feature files, and how to read them.
 #[derive(Debug, Args)]
 pub struct ReadArgs {
-    /// Feature files of the same rows (.npy .npz .parquet .arrow .csv .tsv .safetensors idx(.gz)), or photos: folders and pictures
+    /// Feature files of the same rows (.npy .npz .parquet .arrow .csv .tsv .safetensors idx(.gz)); texts (.txt .jsonl, or a table with --text); or photos: folders and pictures
     #[arg(required = true, value_name = "DATA", value_hint = ValueHint::FilePath)]
     pub data: Vec<PathBuf>,
     #[command(flatten)]
@@ -104,7 +104,7 @@ pub struct ReadOptions {
     /// Array to read from an .npz file, or tensor from a .safetensors file
     #[arg(long, value_name = "NAME")]
     pub array: Option<String>,
-    /// Feature columns of a table, by name or number from 1 [default: all that hold numbers or true and false, without ids and codes]
+    /// Feature columns of a table, by name or number from 1 [default: all but ids, codes and free text]
     #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
     pub columns: Vec<String>,
     /// Columns of a table to leave out, by name or number from 1
@@ -116,11 +116,14 @@ pub struct ReadOptions {
     /// Whether the first line of a text table names the columns: yes or no [default: found from the content]
     #[arg(long, value_name = "yes|no", value_parser = values::yes_or_no)]
     pub header: Option<bool>,
-    /// What to do about missing values: refuse them, leave out their rows, or fill in the median of the column [default: error]
+    /// What a column of a table is taken for: number, category, date, text or id, or skip to leave it out; once for each column [default: found from its cells]
+    #[arg(long = "as", value_name = "COLUMN=KIND", value_parser = values::role)]
+    pub roles: Vec<(String, Role)>,
+    /// What to do about missing values: refuse them, leave out their rows, or fill in the median of the column [default: for tables with names, as the plan says that fit prints; otherwise error]
     #[arg(long, value_enum)]
     pub missing: Option<MissingArg>,
     #[command(flatten)]
-    pub photos: PhotoOptions,
+    pub items: ItemOptions,
     /// Memory for rows; larger data is read batch by batch from its file
     #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = values::size)]
     pub memory: usize,
@@ -129,15 +132,18 @@ pub struct ReadOptions {
     pub threads: Option<usize>,
 }
 
-/// How photos become rows.
+/// How photos and texts become rows.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Photos")]
-pub struct PhotoOptions {
-    /// What makes rows of photos, several side by side: mobilenetv2, efficientnet-lite0, resnet18, resnet50 or resnet50-keras, with @SIZE for another
-    /// size than the usual one [default: mobilenetv2, which is built in; a model keeps its own]
+#[command(next_help_heading = "Photos and texts")]
+pub struct ItemOptions {
+    /// Column of a table, or field of JSON lines, that holds the texts to cluster; several with commas between are joined [default: of JSON lines, one called text or the like]
+    #[arg(long, value_name = "COLUMN")]
+    pub text: Option<String>,
+    /// What makes rows, several side by side. Of photos: mobilenetv2, efficientnet-lite0, resnet18, resnet50 or resnet50-keras, with @SIZE for another
+    /// size than the usual one; of texts: tfidf or minilm [default: mobilenetv2, which is built in; tfidf, with minilm where its weights are found; a model keeps its own]
     #[arg(long, value_name = "NAME[@SIZE],..", value_delimiter = ',')]
     pub encoder: Vec<String>,
-    /// Its weights: a PyTorch state dict (.pt, .pth) or .safetensors [default: looked for, see `partita weights`]
+    /// Its weights: a PyTorch state dict (.pt, .pth) or .safetensors, for minilm its folder [default: looked for, see `partita weights`]
     #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub encoder_weights: Option<PathBuf>,
     /// Where finished rows of photos are kept, by the photos' content: a folder, or none [default: partita-cache beside the result, if there is one]
@@ -157,7 +163,7 @@ impl ReadArgs {
 
     /// The files as a specification.
     pub fn spec(&self) -> DataSpec {
-        let ReadOptions { array, columns, exclude, id_column, header, missing, photos, .. } = &self.options;
+        let ReadOptions { array, columns, exclude, id_column, header, missing, roles, items, .. } = &self.options;
         DataSpec {
             paths: self.data.clone(),
             array: array.clone(),
@@ -167,9 +173,11 @@ impl ReadArgs {
             header: *header,
             label_header: None,
             missing: missing.map(Into::into),
-            encoder: photos.encoder.clone(),
-            encoder_weights: photos.encoder_weights.clone(),
-            skip_bad: photos.skip_bad,
+            roles: roles.iter().cloned().collect(),
+            text: items.text.clone(),
+            encoder: items.encoder.clone(),
+            encoder_weights: items.encoder_weights.clone(),
+            skip_bad: items.skip_bad,
         }
     }
 
@@ -182,7 +190,7 @@ impl ReadArgs {
 impl ReadOptions {
     /// The resources that the command may use.
     pub fn resources(&self) -> Resources {
-        let cache = self.photos.cache.clone();
+        let cache = self.items.cache.clone();
         Resources { threads: self.threads, memory: self.memory, cache, ..Resources::default() }
     }
 }

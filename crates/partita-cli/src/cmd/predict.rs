@@ -27,7 +27,13 @@ pub fn run(args: &PredictArgs) -> Result<()> {
     }
     let terminal = Terminal::new(output.is_some())?;
     let model = AnyModel::read(&args.model)?;
-    let dataset = opened(Dataset::open_like(&model, &args.read.spec(), args.read.options.photos.skip_bad, &resources, &terminal))?;
+    let dataset = opened(Dataset::open_like(
+        &model,
+        &args.read.spec(),
+        args.read.options.items.skip_bad,
+        &resources,
+        &terminal,
+    ))?;
     let ids = dataset.ids();
     let mut tally = Tally::new(model.k(), args.json && output.is_none(), args.proba);
     let done = resources.on_threads(|| match output {

@@ -8,6 +8,7 @@ use crate::features::Features;
 use crate::guard::guarded;
 use crate::mapped;
 use crate::options::OpenOptions;
+use crate::texts::{Gathered, TextOptions, TextTable};
 use arrow_array::RecordBatch;
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::{ArrowError, Schema};
@@ -59,6 +60,38 @@ fn collect(
         collector.add(&batch)?;
     }
     collector.finish()
+}
+
+/// The texts of the columns that are asked for, with the names of the rows, from a file or from a stream.
+pub(crate) fn read_texts(path: &Path, file: &File, seekable: bool, options: &TextOptions) -> Result<TextTable> {
+    guarded(path, FORMAT, || {
+        let map = mapped::map(path, file)?;
+        let checked = if seekable { check::file(&map) } else { check::stream(&map) };
+        checked.map_err(|problem| DataError::corrupt(path, FORMAT, problem))?;
+        let source = Cursor::new(&map[..]);
+        if seekable {
+            let reader = FileReader::try_new(source, None).map_err(|e| corrupt(path, e))?;
+            gather(path, map.len(), &reader.schema(), reader, options)
+        } else {
+            let reader = StreamReader::try_new(source, None).map_err(|e| corrupt(path, e))?;
+            gather(path, map.len(), &reader.schema(), reader, options)
+        }
+    })
+}
+
+fn gather(
+    path: &Path,
+    len: usize,
+    schema: &Schema,
+    batches: impl Iterator<Item = std::result::Result<RecordBatch, ArrowError>>,
+    options: &TextOptions,
+) -> Result<TextTable> {
+    let mut gathered = Gathered::new(path, len as u64, columns::describe(schema), options)?;
+    let projection = gathered.projection();
+    for batch in batches {
+        gathered.add(&batch.and_then(|b| b.project(&projection)).map_err(|e| corrupt(path, e))?)?;
+    }
+    gathered.finish()
 }
 
 fn corrupt(path: &Path, error: ArrowError) -> DataError {

@@ -11,6 +11,7 @@ use crate::features::Features;
 use crate::guard::guarded;
 use crate::options::OpenOptions;
 use crate::roles::Table;
+use crate::texts::{Gathered, TextOptions, TextTable};
 use crate::{arrays, mapped};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
@@ -79,6 +80,19 @@ pub(crate) fn read_cells(path: &Path, file: File, choose: Choose<'_>) -> Result<
             }
         }
         Ok(found)
+    })
+}
+
+/// The texts of the columns that are asked for, with the names of the rows.
+pub(crate) fn read_texts(path: &Path, file: File, options: &TextOptions) -> Result<TextTable> {
+    let len = file.metadata().map_err(DataError::io(path, "read"))?.len();
+    guarded(path, FORMAT, || {
+        let columns = described(path, &file)?;
+        let mut gathered = Gathered::new(path, len, columns, options)?;
+        for batch in read(path, checked(path, file)?, gathered.projection())? {
+            gathered.add(&batch.map_err(|e| DataError::corrupt(path, FORMAT, e.to_string()))?)?;
+        }
+        gathered.finish()
     })
 }
 

@@ -2,8 +2,8 @@
 
 use super::{Aim, Params};
 use crate::error::{DeepError, Result};
+use crate::nets::{ImageShape, kept};
 use partita_embed::images::Pixels;
-use crate::nets::ImageShape;
 
 /// Passes through the network that are in memory at the same time.
 fn passes(params: &Params) -> usize {

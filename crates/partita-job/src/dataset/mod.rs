@@ -3,17 +3,23 @@
 mod gaps;
 #[cfg(feature = "deep")]
 mod images;
+mod kind;
 mod open;
 mod photos;
+mod table;
+mod texts;
 
 pub use gaps::MissingNote;
+pub(crate) use table::plan_of;
 #[cfg(feature = "deep")]
 pub(crate) use images::Pictures;
+pub use kind::Kind;
 pub use open::Note;
 pub use photos::{Photos, usable_images};
 
 use crate::error::{JobError, Result};
 use crate::field::Field;
+use crate::items::{Items, TableItems};
 use partita::rows::Csr;
 use partita::rows::{Rows, SideBySide};
 use partita_data::model_file::{Names, StoredEncoder};
@@ -37,12 +43,17 @@ pub struct DataPart<'a> {
     pub origin: Option<PathBuf>,
     /// How its rows were made from raw items, if they were.
     pub encoder: Option<StoredEncoder>,
+    /// The table that they were made of, if they were.
+    pub table: Option<TableItems>,
+    /// What its features stand for, where they are no columns: words.
+    pub meanings: Option<Arc<[String]>>,
 }
 
 impl<'a> DataPart<'a> {
     /// Rows without names, as one group of features.
     pub fn new(rows: SharedRows<'a>) -> Self {
-        Self { widths: vec![rows.m()], rows, columns: None, origin: None, encoder: None }
+        let (columns, origin, encoder, table, meanings) = (None, None, None, None, None);
+        Self { widths: vec![rows.m()], rows, columns, origin, encoder, table, meanings }
     }
 }
 
@@ -75,6 +86,8 @@ pub struct Dataset<'a> {
     medians: Option<Vec<f32>>,
     /// Whether the first lines of its tables, and of the files beside them, name columns, if that was said.
     headers: [Option<bool>; 2],
+    /// The raw items that the rows were made of, if they were.
+    items: Option<Items>,
     /// The photos that the rows were made of.
     photos: Option<Photos>,
     #[cfg(feature = "deep")]
@@ -117,6 +130,7 @@ impl<'a> Dataset<'a> {
             model_fills: None,
             medians: None,
             headers: [None; 2],
+            items: None,
             photos: None,
             #[cfg(feature = "deep")]
             pictures: None,
@@ -210,12 +224,10 @@ impl<'a> Dataset<'a> {
             (Some(a), Some(b)) => refused(format!(
                 "'{id}' names several rows, {a} and {b} among them; give the number of the row"
             )),
-            (None, _) if self.dropped_ids.iter().any(|name| name == id) => {
-                refused(match self.photos {
-                    Some(_) => format!("photo '{id}' is left out because it cannot be used (`skip_bad`)"),
-                    None => format!("row '{id}' is left out because it has missing values (`missing` drop-rows)"),
-                })
-            }
+            (None, _) if self.dropped_ids.iter().any(|name| name == id) => refused(match self.photos {
+                Some(_) => format!("photo '{id}' is left out because it cannot be used (`skip_bad`)"),
+                None => format!("row '{id}' is left out because it has missing values (`missing` drop-rows)"),
+            }),
             (None, _) => refused(format!(
                 "no row is called '{id}'; the first one is '{}'",
                 ids.first().map_or("", |s| s)
@@ -239,7 +251,8 @@ impl<'a> Dataset<'a> {
                 Some(_) => (Field::SkipBad, "it cannot be used"),
                 None => (Field::Missing, "values are missing in it"),
             };
-            let problem = format!("row {number} is not among the rows in use, because {why} or it does not exist");
+            let problem =
+                format!("row {number} is not among the rows in use, because {why} or it does not exist");
             JobError::refused(field, problem)
         })
     }
@@ -287,12 +300,22 @@ impl<'a> Dataset<'a> {
     pub fn feature(&self, mut index: usize) -> String {
         for part in &self.parts {
             if index < part.rows.m() {
-                let name = part.columns.as_ref().and_then(|columns| columns.names.get(index));
+                if let Some((_, plan)) = table::plan_of(part) {
+                    let mut names = plan.columns.iter().flat_map(|column| column.features());
+                    return names.nth(index).unwrap_or_else(|| index.to_string());
+                }
+                let word = || part.meanings.as_ref().and_then(|meanings| meanings.get(index));
+                let name = part.columns.as_ref().and_then(|columns| columns.names.get(index)).or_else(word);
                 return name.cloned().unwrap_or_else(|| index.to_string());
             }
             index -= part.rows.m();
         }
         index.to_string()
+    }
+
+    /// The raw items that the rows were made of, if they were.
+    pub fn items(&self) -> Option<&Items> {
+        self.items.as_ref()
     }
 
     /// What a user should know about how the data was read.
@@ -339,6 +362,12 @@ impl Rows for AllRows<'_> {
     }
     fn gather(&self, rows: &[usize], out: &mut [f32]) -> partita::Result<()> {
         self.inner().gather(rows, out)
+    }
+    fn is_weighed(&self, feature: usize) -> bool {
+        self.inner().is_weighed(feature)
+    }
+    fn table_columns(&self) -> usize {
+        self.inner().table_columns()
     }
     fn release(&self) {
         self.inner().release();

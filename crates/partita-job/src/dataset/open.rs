@@ -1,15 +1,16 @@
 //! Opening what a specification or a model takes: feature files, or images.
 
-use super::{DataPart, Dataset, photos};
+use super::table::table_part;
+use super::{DataPart, Dataset, Kind, photos};
 use crate::error::{JobError, Result};
 use crate::field::Field;
 use crate::model::AnyModel;
 use crate::resources::Resources;
 use crate::spec::{DataSpec, FitSpec, Missing};
 use partita::report::Observer;
-use partita_data::model_file::{ModelFile, Names};
+use partita_data::model_file::{ModelFile, Names, StoredEncoder};
+use partita_data::{Columns, Frame, OpenOptions, Source, Why, open, read_label_table, read_weights};
 use partita_embed::photos::PHOTOS;
-use partita_data::{Columns, OpenOptions, Source, Why, open, read_label_table, read_weights};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -36,6 +37,8 @@ pub enum Note {
     Skipped(String),
     /// What was done about missing values.
     Missing(String),
+    /// About raw items in memory that were encoded.
+    Encoded(String),
 }
 
 impl fmt::Display for Note {
@@ -44,7 +47,7 @@ impl fmt::Display for Note {
             Self::Read { path, text } => write!(f, "note: {}: {text}", path.display()),
             Self::Encoder(what) => write!(f, "encoder: {what}"),
             Self::Skipped(what) => write!(f, "skipped: {what}"),
-            Self::Missing(what) => write!(f, "note: {what}"),
+            Self::Missing(what) | Self::Encoded(what) => write!(f, "note: {what}"),
         }
     }
 }
@@ -69,11 +72,14 @@ impl Dataset<'static> {
         resources: &Resources,
         observer: &dyn Observer,
     ) -> Result<Self> {
-        if photos::are_photos(spec)? {
-            return Self::of_photos(spec, &[], resources, observer);
+        match Kind::of_all(spec)? {
+            Kind::Texts => return Self::open_texts(spec, resources, observer),
+            Kind::Photos => return Self::of_photos(spec, &[], resources, observer),
+            Kind::Features | Kind::Table => {}
         }
         let missing = spec.missing.unwrap_or_default();
-        opened(spec, beside, None, resources)?.completed(missing, None, resources.memory)
+        let dataset = opened(spec, beside, None, resources)?.planned(spec.missing, None)?;
+        dataset.completed(missing, None, resources.memory)
     }
 
     /// Open what a specification names: feature files, or images for a network.
@@ -91,17 +97,13 @@ impl Dataset<'static> {
             // The new rows are seen by the old model too, so that their columns have to be its columns.
             Some(path) => {
                 let model = ModelFile::read(path)?;
-                if photos::are_photos(&spec.data)? {
-                    let stored = photos::stored(&model.encoders, path)?;
-                    return Self::of_photos(&spec.data, &stored, resources, observer);
+                if takes_raw(&model) || Kind::of_all(&spec.data)? == Kind::Photos {
+                    return Self::open_encoded(&model.encoders, &spec.data, resources, observer);
                 }
-                let names = model.names;
                 let missing = spec.data.missing.unwrap_or_default();
-                opened(&spec.data, &beside, Some(&names), resources)?.completed(
-                    missing,
-                    None,
-                    resources.memory,
-                )
+                let dataset = opened(&spec.data, &beside, Some(&model), resources)?;
+                let dataset = dataset.planned(spec.data.missing, Some(&model.encoders))?;
+                dataset.completed(missing, None, resources.memory)
             }
             None => Self::open_beside(&spec.data, &beside, resources, observer),
         }
@@ -119,24 +121,48 @@ impl Dataset<'static> {
         resources: &Resources,
         observer: &dyn Observer,
     ) -> Result<Self> {
-        let first = spec.paths.first().map(PathBuf::as_path).unwrap_or(Path::new(""));
-        // Images of MNIST and the like are in files whose names do not say it.
-        let takes = model.encoders.iter().flatten().any(|encoder| encoder.kind == PHOTOS);
-        if takes || photos::are_photos(spec)? {
-            let stored = photos::stored(&model.encoders, first)?;
-            return Self::of_photos(spec, &stored, resources, observer);
+        if takes_raw(model) || Kind::of_all(spec)? == Kind::Photos {
+            return Self::open_encoded(&model.encoders, spec, resources, observer);
         }
+        let given = [
+            (Field::Text, spec.text.is_some()),
+            (Field::Encoder, !spec.encoder.is_empty()),
+            (Field::EncoderWeights, spec.encoder_weights.is_some()),
+        ];
+        JobError::first_idle(&given, "for a model of features, which takes no raw items; leave it out")?;
         let medians = model.medians.as_deref();
         let usual = if medians.is_some() { Missing::Median } else { Missing::Error };
         let missing = spec.missing.unwrap_or(usual);
-        if missing == Missing::Median && medians.is_none() {
+        let plans = model.encoders.iter().any(Option::is_some);
+        if missing == Missing::Median && medians.is_none() && !plans {
             let problem = "the model knows no medians; fit it with `missing` median, or leave such rows out (`missing` drop-rows)";
             return Err(JobError::refused(Field::Missing, problem));
         }
-        let mut dataset = opened(spec, beside, Some(&model.names), resources)?;
+        let mut dataset = opened(spec, beside, Some(model), resources)?;
         dataset.model_fills = Some(medians.is_some());
+        let dataset = dataset.planned(spec.missing, Some(&model.encoders))?;
         model.model.check_widths(&dataset.widths())?;
+        // A plan has medians of its own.
+        if plans && medians.is_none() && missing == Missing::Median {
+            return Ok(dataset);
+        }
         dataset.completed(missing, medians, resources.memory)
+    }
+
+    /// Open raw items for a model with these encoders.
+    fn open_encoded(
+        encoders: &[Option<StoredEncoder>],
+        spec: &DataSpec,
+        resources: &Resources,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
+        // Images of MNIST and the like are in files whose names do not say it.
+        let takes = encoders.iter().flatten().any(|encoder| encoder.kind == PHOTOS);
+        if takes || Kind::of_all(spec)? == Kind::Photos {
+            let first = spec.paths.first().map(PathBuf::as_path).unwrap_or(Path::new(""));
+            return Self::of_photos(spec, &photos::stored(encoders, first)?, resources, observer);
+        }
+        Self::open_texts_for(encoders, spec, resources, observer)
     }
 
     /// Open what a model takes: feature files, or images for a network. Bad images can be skipped only where there are images.
@@ -207,17 +233,24 @@ impl Dataset<'static> {
     }
 }
 
+/// Whether a model takes photos or texts.
+fn takes_raw(model: &ModelFile) -> bool {
+    model.encoders.iter().flatten().any(|encoder| encoder.kind != partita_embed::tables::KIND)
+}
+
 /// The files of a specification, for a model with these names if there is one.
 fn opened(
     spec: &DataSpec,
     beside: &[(Field, &Path)],
-    names: Option<&Names>,
+    model: Option<&ModelFile>,
     resources: &Resources,
 ) -> Result<Dataset<'static>> {
     photos::refuse_for_features(spec, resources)?;
     let taken: Vec<Taken> =
         spec.paths.iter().map(|path| taken(path, spec.header, beside)).collect::<Result<_>>()?;
-    let like = expected(names, spec.paths.len());
+    let like = expected(model.map(|model| &model.names), spec.paths.len());
+    // A model of numbers takes no other columns.
+    let mixed = |like: &Option<Columns>| model.is_none() || like.as_ref().is_some_and(Columns::is_mixed);
     let options = |(taken, like): (Taken, Option<Columns>)| OpenOptions {
         memory: resources.memory,
         array: spec.array.clone(),
@@ -226,6 +259,8 @@ fn opened(
         taken,
         id_column: spec.id_column.clone(),
         header: spec.header,
+        mixed: mixed(&like),
+        roles: spec.roles.iter().map(|(name, role)| (name.clone(), *role)).collect(),
         like,
     };
     let options: Vec<OpenOptions> = taken.into_iter().zip(like).map(options).collect();
@@ -240,8 +275,11 @@ fn opened(
         notes.extend(file.notes().iter().map(note));
         named.extend(file.take_ids().map(|ids| (ids, path)));
         tables.push(file.columns().cloned());
-        let columns = file.feature_names().and(file.columns().cloned());
-        parts.push(DataPart { columns, origin: Some(path.clone()), ..DataPart::new(Arc::new(file)) });
+        let named = file.feature_names().is_some();
+        parts.push(match if named { Frame::of_features(file) } else { Err(file) } {
+            Ok(frame) => table_part(frame, Some(path.clone())),
+            Err(file) => DataPart { origin: Some(path.clone()), ..DataPart::new(Arc::new(file)) },
+        });
     }
     check_excluded(spec, &tables)?;
     let dataset = Dataset::new(parts)?;

@@ -9,7 +9,7 @@ use partita::report::{Flow, Observer, Progress};
 use partita_data::model_file::StoredEncoder;
 use partita_data::{Features, Ids, Labels};
 use partita_embed::cache::{Content, RowCache};
-use partita_embed::images::{Image, Images, is_picture};
+use partita_embed::images::{Image, Images};
 use partita_embed::photos::{Asked, PHOTOS, PhotoEncoder};
 use partita_embed::weights::Places;
 use partita_embed::{EmbedError, Encoder};
@@ -53,7 +53,8 @@ impl Photos {
     /// The classes of the photos, if they are in sub-folders of a folder that was given: the names of these.
     pub(crate) fn classes(&self, folder: &Path) -> Result<Labels> {
         let real = |path: &Path| std::fs::canonicalize(path).ok();
-        let ours = real(folder).is_some_and(|folder| self.paths.iter().any(|path| real(path).as_ref() == Some(&folder)));
+        let ours = real(folder)
+            .is_some_and(|folder| self.paths.iter().any(|path| real(path).as_ref() == Some(&folder)));
         let classes = self.images.class_names().filter(|_| ours).ok_or_else(|| {
             let problem = format!(
                 "{} is a folder; the names of sub-folders are classes only where all photos are in sub-folders of it, and it is the data",
@@ -63,30 +64,6 @@ impl Photos {
         })?;
         let used: Vec<Option<&String>> = self.used.iter().map(|&at| Some(&classes[at])).collect();
         Ok(Labels::of_names(&used))
-    }
-}
-
-/// Whether the files of a specification are photos: folders and pictures are; other files of images only where an encoder is asked for.
-///
-/// # Errors
-/// If there are both photos and other files.
-pub(super) fn are_photos(spec: &DataSpec) -> Result<bool> {
-    let photo = |path: &&PathBuf| path.is_dir() || is_picture(path);
-    let count = spec.paths.iter().filter(photo).count();
-    if count == 0 {
-        return Ok(!spec.encoder.is_empty());
-    }
-    match spec.paths.iter().find(|path| !photo(path)).filter(|_| spec.encoder.is_empty()) {
-        Some(other) => {
-            let first = spec.paths.iter().find(photo).map(|path| path.display().to_string()).unwrap_or_default();
-            let problem = format!(
-                "{first} holds photos, but {} is no photo; give only photos, or name an encoder (`encoder`) if it holds images of MNIST, CIFAR or \
-                 STL-10",
-                other.display()
-            );
-            Err(JobError::refused(Field::Data, problem))
-        }
-        None => Ok(true),
     }
 }
 
@@ -108,7 +85,8 @@ fn encoders(spec: &DataSpec, stored: &[StoredEncoder]) -> Result<Vec<PhotoEncode
         let why = "for a model, which keeps its encoder; leave it out";
         JobError::first_idle(&[(Field::Encoder, !spec.encoder.is_empty())], why)?;
     }
-    let names = spec.encoder.iter().map(|name| Asked::parse(name)).collect::<std::result::Result<Vec<_>, _>>();
+    let names =
+        spec.encoder.iter().map(|name| Asked::parse(name)).collect::<std::result::Result<Vec<_>, _>>();
     let names = names.map_err(|error| JobError::refused(Field::Encoder, error.to_string()))?;
     if given.is_some() && names.len().max(stored.len()) > 1 {
         let problem = "one file cannot hold the weights of several encoders; put them into a folder that PARTITA_WEIGHTS names";
@@ -116,7 +94,9 @@ fn encoders(spec: &DataSpec, stored: &[StoredEncoder]) -> Result<Vec<PhotoEncode
     }
     let asked = if names.is_empty() { vec![Asked::usual()?] } else { names };
     let found = match stored {
-        [] => asked.into_iter().map(|asked| asked.find(given, &places)).collect::<std::result::Result<_, _>>(),
+        [] => {
+            asked.into_iter().map(|asked| asked.find(given, &places)).collect::<std::result::Result<_, _>>()
+        }
         stored => stored.iter().map(|stored| PhotoEncoder::of_stored(stored, given, &places)).collect(),
     };
     found.map_err(|error: EmbedError| match error {
@@ -202,7 +182,8 @@ fn refuse_bad(bad: &[(usize, String)], all: usize, skip: bool) -> Result<()> {
         true => "repair them",
         false => "repair or remove them, or skip such photos (`skip_bad`)",
     };
-    let problem = format!("{} of {all} photos cannot be used: {}{more}; {advice}", bad.len(), shown.join("; "));
+    let problem =
+        format!("{} of {all} photos cannot be used: {}{more}; {advice}", bad.len(), shown.join("; "));
     Err(JobError::refused(Field::Data, problem))
 }
 
@@ -248,8 +229,13 @@ impl<'a> Work<'a> {
             }
         }
         if let Some(cache) = &cache {
-            let again = if there > 0 { format!("; {there} of {} were already there", todo.len()) } else { String::new() };
-            self.notes.push(Note::Encoder(format!("rows of photos are kept in {}{again}", cache.path().display())));
+            let again = if there > 0 {
+                format!("; {there} of {} were already there", todo.len())
+            } else {
+                String::new()
+            };
+            self.notes
+                .push(Note::Encoder(format!("rows of photos are kept in {}{again}", cache.path().display())));
         }
         Ok(rows)
     }
@@ -283,7 +269,8 @@ impl<'a> Work<'a> {
         }
         let size = encoder.network().size();
         let squared = |&i: &usize| (i, self.images.get(batch[i]).map(|image| image.square(size)));
-        let decoded: Vec<(usize, std::result::Result<Image, EmbedError>)> = missing.par_iter().map(squared).collect();
+        let decoded: Vec<(usize, std::result::Result<Image, EmbedError>)> =
+            missing.par_iter().map(squared).collect();
         let (mut good, mut bad) = (Vec::new(), vec![false; batch.len()]);
         for (i, image) in decoded {
             match image {

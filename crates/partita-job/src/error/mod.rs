@@ -214,7 +214,11 @@ impl From<DataError> for JobError {
 
 impl From<partita_embed::EmbedError> for JobError {
     fn from(error: partita_embed::EmbedError) -> Self {
-        Self::Embed(error)
+        match error {
+            partita_embed::EmbedError::Data(error) => Self::Data(error),
+            partita_embed::EmbedError::Core(error) => Self::Core(error),
+            other => Self::Embed(other),
+        }
     }
 }
 

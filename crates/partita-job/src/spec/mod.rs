@@ -19,8 +19,9 @@ use crate::field::Field;
 use crate::resources::Resources;
 use crate::sizes::SizeSpec;
 use partita::outliers::OutlierRule;
-use partita_data::Source;
+use partita_data::{Role, Source};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Version of the layout of a specification, raised when an older reader would misread it.
@@ -74,6 +75,8 @@ pub struct FitSpec {
     /// A model whose cluster numbers are kept: the fit starts from it if it has the same number of clusters, and the result is matched to it
     /// unless known labels name the clusters.
     pub like: Option<PathBuf>,
+    /// Whether clusters of raw items get names made of what tells them apart, where known labels do not name them.
+    pub name_clusters: bool,
     /// Options of the method.
     pub method: MethodSpec,
     /// A network to train on images, instead of a linear model of rows.
@@ -95,6 +98,7 @@ impl Default for FitSpec {
             weights: None,
             truth: None,
             like: None,
+            name_clusters: false,
             method: MethodSpec::default(),
             network: None,
         }
@@ -119,12 +123,18 @@ pub struct DataSpec {
     pub header: Option<bool>,
     /// The same for the files of labels and weights beside them.
     pub label_header: Option<bool>,
-    /// What is done about missing values: `"error"`, which is the usual, `"drop-rows"` or `"median"`; where a model fills them, it goes on to.
+    /// What is done about missing values: `"error"`, `"drop-rows"` or `"median"`. Usually the plan of a table with names takes care of them, and in
+    /// arrays they are refused; where a model fills them, it goes on to.
     pub missing: Option<Missing>,
-    /// What makes rows of photos, side by side: `mobilenetv2`, which is the usual one, `efficientnet-lite0`, `resnet18`, `resnet50` or `resnet50-keras`;
-    /// `NAME@SIZE` resizes photos to that many pixels.
+    /// What columns of a table are taken for, by name or number from 1, where their cells alone would decide otherwise.
+    #[serde(rename = "as", skip_serializing_if = "BTreeMap::is_empty")]
+    pub roles: BTreeMap<String, Role>,
+    /// Column of a table, or field of JSON lines, that holds the texts to cluster; several with commas between are joined.
+    pub text: Option<String>,
+    /// What makes rows of raw items, by name; several stand side by side. For photos `mobilenetv2`, which is the usual one, `efficientnet-lite0`,
+    /// `resnet18`, `resnet50` or `resnet50-keras`, where `NAME@SIZE` resizes photos to that many pixels; for texts `tfidf` and `minilm`.
     pub encoder: Vec<String>,
-    /// A file of weights for it; otherwise they are looked for.
+    /// Where the weights of encoders are, before the usual places are searched.
     pub encoder_weights: Option<PathBuf>,
     /// Whether photos that cannot be decoded are left out, of all results too.
     pub skip_bad: bool,

@@ -31,12 +31,12 @@ const TRYING: f64 = 0.2;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FitState {
     /// The estimation of the prior, until it has ended.
-    estimate: Option<Estimate>,
+    pub(super) estimate: Option<Estimate>,
     /// The fit from the graph of neighbours, until it has been compared with that of equal sizes.
-    trial: Option<Trial>,
+    pub(super) trial: Option<Trial>,
     /// The prior that was estimated or given.
-    prior: Vec<f64>,
-    train: TrainState,
+    pub(super) prior: Vec<f64>,
+    pub(super) train: TrainState,
 }
 
 impl FitState {
@@ -130,7 +130,7 @@ impl<'a> Fitting<'a> {
     /// Go on from a state of a fit of the same rows with the same options.
     ///
     /// # Errors
-    /// As [`Fitting::new`]; or if the state is that of other rows or options.
+    /// As [`Fitting::new`]; or if the state is that of other rows or options, or damaged.
     pub fn resume(
         input: &'a Input<'a>,
         prepared: &'a Prepared,
@@ -138,10 +138,10 @@ impl<'a> Fitting<'a> {
         state: FitState,
     ) -> Result<Self> {
         let (mut plan, source) = checked(input, prepared, params)?;
-        if !state.train.suits(params.k, source.m()) || state.prior.len() != params.k {
+        if !state.suits(&plan, &source) {
             return Err(Error::Parameter {
                 name: "the state",
-                value: "that of a fit of other rows or options".to_owned(),
+                value: "damaged, or that of a fit of other rows or options".to_owned(),
                 must: "one of this fit",
             });
         }
@@ -163,11 +163,18 @@ impl<'a> Fitting<'a> {
     /// # Errors
     /// If the rows cannot be read.
     pub fn advance(&mut self) -> Result<bool> {
-        if self.state.train.is_done() && !self.next_training()? {
+        if self.has_ended() && !self.next_training()? {
             return Ok(false);
         }
         self.trainer.advance(&mut self.state.train)?;
         Ok(true)
+    }
+
+    /// Whether the training under way has ended. That of a trial ends before its refinement, which is only worth its time if the trial is preferred.
+    fn has_ended(&self) -> bool {
+        let train = &self.state.train;
+        let on_trial = matches!(self.state.trial, Some(Trial { train: None, .. }));
+        train.is_done() || (on_trial && train.stage() == Stage::Search && self.trainer.is_searched(train))
     }
 
     /// After a training: the next one, if there is one, of the estimation of the prior or of the fit itself.
@@ -187,7 +194,7 @@ impl<'a> Fitting<'a> {
         Ok(true)
     }
 
-    /// After the fit from the graph: that of equal sizes. After both: the one that neighbours agree on.
+    /// After the fit from the graph: that of equal sizes. After both: the one that neighbours agree on; that from the graph is to be refined then.
     fn end_of_trial(&mut self) -> Result<bool> {
         let Some(Trial { prior, train }) = self.state.trial.take() else { return Ok(false) };
         let Some(tried) = train else {
@@ -204,7 +211,7 @@ impl<'a> Fitting<'a> {
             self.trainer = trainer(&self.plan, None, self.source)?;
             self.state.train = tried;
         }
-        Ok(false)
+        Ok(!self.state.train.is_done())
     }
 
     fn set_prior(&mut self, prior: Vec<f64>) {
@@ -383,7 +390,7 @@ fn checked<'a>(input: &'a Input<'a>, prepared: &'a Prepared, params: &Params) ->
 }
 
 /// Whether the graph of neighbours can show how large clusters are: nothing names them, and rows are enough.
-fn may_try(source: &Source<'_>, k: usize) -> bool {
+pub(super) fn may_try(source: &Source<'_>, k: usize) -> bool {
     !source.is_warm() && source.known().is_none() && Crowd::suits(source.n(), k)
 }
 

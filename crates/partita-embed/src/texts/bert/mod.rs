@@ -1,0 +1,199 @@
+//! A network that has read much: texts to rows by MiniLM and other networks of the BERT type.
+
+mod config;
+mod network;
+mod product;
+mod tokens;
+
+use crate::encoder::Encoder;
+use crate::error::{EmbedError, Result};
+use crate::texts::weights::Place;
+use config::Config;
+use network::{Network, Workspace};
+use partita::report::{Flow, Observer, Progress};
+use partita_data::Features;
+use partita_data::model_file::{StoredEncoder, Tensors};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+use tokens::Tokens;
+
+/// The kind of a stored encoder.
+pub const KIND: &str = "bert";
+/// Version of what is done to texts, raised when the same text would give another row.
+const VERSION: u32 = 1;
+/// Tokens that a thread takes at a time, at least: texts are short, and weights are many.
+const TOGETHER: usize = 512;
+/// Texts whose tokens are found at a time.
+const PIECE: usize = 4096;
+
+/// A network of the BERT type as sentence-transformers uses it: the mean of the last layer over the tokens, at length one.
+///
+/// Its folder holds `config.json`, `model.safetensors` and `vocab.txt` or `tokenizer.json`. Texts are read up to the tokens that `sentence_bert_config.json` allows.
+pub struct Bert {
+    name: String,
+    network: Network,
+    tokens: Tokens,
+    most: usize,
+    fingerprint: u64,
+    folder: PathBuf,
+}
+
+/// What a model file keeps: the weights stay where they are.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct About {
+    version: u32,
+    name: String,
+    tokens: usize,
+    features: usize,
+    /// In hexadecimal digits, since JSON has no whole numbers of this size.
+    fingerprint: String,
+}
+
+impl Bert {
+    /// The network in a folder.
+    ///
+    /// # Errors
+    /// If files are missing, or do not fit together.
+    pub fn open(name: &str, folder: &Path) -> Result<Self> {
+        let config = Config::read(folder)?;
+        let tokens = Tokens::read(folder, config.vocabulary, config.lower)?;
+        let path = folder.join("model.safetensors");
+        let (most, lower) = (config.tokens, config.lower);
+        let network = Network::read(&path, config)?;
+        let print = network.fingerprint().with_bytes(&[u8::from(lower)]).with_bytes(&(most as u64).to_le_bytes());
+        Ok(Self { name: name.to_owned(), network, tokens, most, fingerprint: print.0, folder: folder.to_owned() })
+    }
+
+    /// The encoder that a model file keeps, with the weights that are found by its name, first where `weights` says.
+    ///
+    /// # Errors
+    /// If weights are not found, or are others.
+    pub fn read(stored: &StoredEncoder, weights: Option<&Path>) -> Result<Self> {
+        let broken = |problem: String| EmbedError::Refused(format!("the model's encoder of texts is broken: {problem}; fit the model again"));
+        let about: About = serde_json::from_value(stored.about.clone()).map_err(|e| broken(e.to_string()))?;
+        if about.version > VERSION {
+            let problem = "the model encodes texts in a way that only a newer version of Partita knows: update Partita";
+            return Err(EmbedError::Refused(problem.to_owned()));
+        }
+        let place = Place::needed(&about.name, weights)?;
+        let found = Self::open(&about.name, &place.folder)?;
+        if format!("{:016x}", found.fingerprint) != about.fingerprint {
+            return Err(EmbedError::File {
+                path: place.folder,
+                problem: format!("these are other weights of {} than those that the model was fitted with; give those (`encoder_weights`)", about.name),
+            });
+        }
+        Ok(found)
+    }
+
+    /// Where its weights are.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The rows of `n` texts.
+    ///
+    /// # Errors
+    /// If the observer stops the work.
+    pub fn rows<S: AsRef<str>>(&self, n: usize, text: impl Fn(usize) -> S + Sync, observer: &dyn Observer) -> Result<Features> {
+        let m = self.features();
+        let mut rows = vec![0.0; n * m];
+        for (piece, out) in rows.chunks_mut(PIECE * m).enumerate() {
+            let first = piece * PIECE;
+            let count = out.len() / m;
+            self.fill(count, &|row| text(first + row), out, &mut |done| {
+                let done = (first as f64 + done * count as f64) / n as f64;
+                observer.progress(Progress { stage: "encoding", done, loss: None })
+            })?;
+        }
+        Ok(Features::from_vec(rows, m)?)
+    }
+
+    /// The rows of some texts. They are taken in the order of their lengths, so that threads have equal work; that does not change a bit of them.
+    fn fill<S: AsRef<str>>(
+        &self,
+        count: usize,
+        text: &(impl Fn(usize) -> S + Sync),
+        out: &mut [f32],
+        seen: &mut dyn FnMut(f64) -> Flow,
+    ) -> Result<()> {
+        let m = self.features();
+        let tokens: Vec<Vec<u32>> = (0..count).into_par_iter().map(|row| self.tokens.of(text(row).as_ref(), self.most)).collect();
+        let mut order: Vec<usize> = (0..count).collect();
+        order.sort_by_key(|&row| std::cmp::Reverse(tokens[row].len()));
+        let groups = grouped(&order, &tokens);
+        let (mut done, all) = (0, tokens.iter().map(Vec::len).sum::<usize>().max(1));
+        for wave in groups.chunks(rayon::current_num_threads()) {
+            let found: Vec<Vec<f32>> = wave
+                .par_iter()
+                .map_init(Workspace::default, |room, group| {
+                    let texts: Vec<Cow<'_, [u32]>> = group.iter().map(|&row| Cow::Borrowed(&tokens[row][..])).collect();
+                    let mut rows = vec![0.0; group.len() * m];
+                    self.network.forward(&texts, room, &mut rows);
+                    rows
+                })
+                .collect();
+            for (group, rows) in wave.iter().zip(found) {
+                for (&row, values) in group.iter().zip(rows.chunks_exact(m)) {
+                    out[row * m..(row + 1) * m].copy_from_slice(values);
+                    done += tokens[row].len();
+                }
+            }
+            if seen(done as f64 / all as f64) == Flow::Stop {
+                return Err(partita::Error::Interrupted.into());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Texts in groups of enough tokens, in this order.
+fn grouped(order: &[usize], tokens: &[Vec<u32>]) -> Vec<Vec<usize>> {
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    let mut room = 0;
+    for &row in order {
+        match groups.last_mut().filter(|_| room > 0) {
+            Some(group) => group.push(row),
+            None => {
+                groups.push(vec![row]);
+                room = TOGETHER;
+            }
+        }
+        room = room.saturating_sub(tokens[row].len());
+    }
+    groups
+}
+
+impl Encoder for Bert {
+    type Item = str;
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn features(&self) -> usize {
+        self.network.features()
+    }
+
+    fn fingerprint(&self) -> u64 {
+        self.fingerprint
+    }
+
+    fn encode(&self, items: &[&str], out: &mut [f32]) -> Result<()> {
+        self.fill(items.len(), &|row| items[row], out, &mut |_| Flow::Continue)
+    }
+
+    fn stored(&self) -> StoredEncoder {
+        let about = About {
+            version: VERSION,
+            name: self.name.clone(),
+            tokens: self.most,
+            features: self.features(),
+            fingerprint: format!("{:016x}", self.fingerprint),
+        };
+        StoredEncoder { kind: KIND.to_owned(), about: serde_json::json!(about), tensors: Tensors::new() }
+    }
+}

@@ -1,0 +1,3 @@
+//! The encoders against the numbers of other implementations.
+
+mod texts;
