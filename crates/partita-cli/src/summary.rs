@@ -40,9 +40,7 @@ pub fn text(record: &Record, written: &[Written<'_>]) -> String {
         line("missing", format!("{} missing values filled with medians", missing.filled));
     }
     line("sizes", named_sizes(record));
-    if let Some(portraits) = &record.portraits {
-        portrait::lines(portraits, record).into_iter().for_each(|(name, value)| line(&name, value));
-    }
+    portrait::of_texts(record).into_iter().for_each(|(name, value)| line(&name, value));
     if let Some(OutlierNote { count, share, .. }) = record.outliers {
         let rows = if count == 1 { "row belongs" } else { "rows belong" };
         line("outliers", format!("{count} {rows} to no cluster ({:.1} %)", 100.0 * share));

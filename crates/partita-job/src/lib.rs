@@ -5,7 +5,7 @@
 //! - [`Dataset`], [`Given`]: the rows, and what is known about them.
 //! - [`run`], [`continue_model`]: a fit, and training a model further; [`Record`]: its result, with a [`ChoiceNote`] where K was chosen.
 //! - [`AnyModel`], [`predict`]: which kind of model a file holds, and its predictions for rows.
-//! - [`items`]: the raw items that rows were made of, and what clusters of them have in common.
+//! - [`Items`]: the raw items that rows were made of; [`TextPortrait`]: what clusters of texts have in common; [`explain`]: why a row is in its cluster.
 //! - [`Outputs`], [`export`]: results as files.
 //! - [`portrait`], [`map`], [`palette`], [`onnx`]: descriptions of clusters, rows on a plane, the colours, models for other programs.
 //! - [`contenders`], [`CandidateSpec`]: what is compared, and what is tried to find the number of clusters.
@@ -16,11 +16,11 @@ mod checkpoint;
 mod choosing;
 mod dataset;
 mod error;
+mod explain;
 pub mod export;
 mod features;
 mod field;
 mod given;
-pub mod items;
 mod join;
 pub mod map;
 mod methods;
@@ -36,14 +36,16 @@ mod resources;
 mod run;
 mod sizes;
 mod spec;
+mod texts;
 mod training;
 
 pub use block::Block;
 pub use choosing::{ChoiceNote, TriedNumber, usual_range};
 #[cfg(feature = "deep")]
 pub use dataset::usable_images;
-pub use dataset::{AllRows, DataPart, Dataset, Kind, MissingNote, Note, SharedRows};
+pub use dataset::{AllRows, DataPart, Dataset, Items, Kind, MissingNote, Note, SharedRows};
 pub use error::{JobError, Kept, Result};
+pub use explain::{Reason, Why, explain};
 pub use export::{Outputs, write_predictions};
 pub use features::FeatureFiles;
 pub use field::{Field, spelled};
@@ -64,3 +66,4 @@ pub use spec::{
     ClusterCount, DataSpec, FitSpec, MOST_RESTARTS, MethodSpec, Missing, NetworkSpec, OptimiserKind,
     PretextOptimiser, PriorSpec, RESTARTS, VERSION,
 };
+pub use texts::{TextExample, TextItems, TextPortrait};

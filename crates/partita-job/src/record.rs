@@ -3,9 +3,9 @@
 use crate::block::Block;
 use crate::choosing::ChoiceNote;
 use crate::dataset::{Dataset, MissingNote};
-use crate::items::ItemPortraits;
 use crate::model::AnyModel;
 use crate::sizes::Balanced;
+use crate::texts::TextPortrait;
 use partita::linear::Ailment;
 use partita::linear::{Fit, Model, Params, Restart};
 use partita::metrics::Scores;
@@ -47,8 +47,9 @@ pub struct Record {
     pub unscored: Option<usize>,
     /// How labels were moved to give clusters the requested sizes.
     pub balance: Option<Balanced>,
-    /// What the clusters are like in the language of the raw items, if there are any.
-    pub portraits: Option<ItemPortraits>,
+    /// The clusters of texts: their words, and their typical texts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub text_portraits: Vec<TextPortrait>,
     /// Seconds from the first read to the last label.
     pub seconds: f64,
     /// Threads that worked.
@@ -244,7 +245,7 @@ impl Record {
             metrics: None,
             unscored: None,
             balance: None,
-            portraits: None,
+            text_portraits: Vec::new(),
             seconds: report.seconds,
             threads: rayon::current_num_threads(),
             details: Details::Linear(Box::new(details)),

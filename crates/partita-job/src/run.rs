@@ -1,7 +1,7 @@
 //! Running a job: the rules of a fit between a specification and a record.
 
 use crate::choosing::{CHOOSING, chosen};
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, Items};
 use crate::error::{JobError, Result};
 use crate::field::Field;
 use crate::given::Given;
@@ -9,6 +9,7 @@ use crate::record::Record;
 use crate::resources::Resources;
 use crate::sizes::{Balanced, SizeSpec};
 use crate::spec::{FitSpec, PriorSpec};
+use crate::texts::names;
 use crate::training::train;
 use partita::linear::{Fit, Input, LiftKind, Model, Params, Prior};
 use partita::metrics::{Scores, scores};
@@ -75,14 +76,15 @@ pub fn run(
     Ok(record.named(dataset, proposed.as_deref().or(names), None))
 }
 
-/// Put what the clusters are like into a record, where there are raw items; returns names for them.
+/// Put the portraits of clusters of texts into a record; returns names for them, if there are texts.
 fn described(record: &mut Record, dataset: &Dataset<'_>, resources: &Resources) -> Result<Option<Vec<String>>> {
-    let (Some(items), Some(model)) = (dataset.items(), record.model.linear()) else { return Ok(None) };
+    let texts = dataset.items().flatten().find_map(|items| match items {
+        Items::Texts(texts) => Some(texts),
+    });
+    let (Some(texts), Some(model)) = (texts, record.model.linear()) else { return Ok(None) };
     let (rows, labels) = (dataset.rows()?, record.assigned());
-    let portraits = resources.on_threads(|| items.portraits(model, &rows, &labels, dataset))??;
-    let names = portraits.names();
-    record.portraits = Some(portraits);
-    Ok(Some(names))
+    record.text_portraits = resources.on_threads(|| texts.portraits(model, &rows, &labels, dataset))??;
+    Ok(Some(names(&record.text_portraits)))
 }
 
 /// Go on training a model with more rows, for a number of passes over them; clusters keep their numbers, and what counts as an outlier

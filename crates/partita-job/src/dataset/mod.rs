@@ -3,6 +3,7 @@
 mod gaps;
 #[cfg(feature = "deep")]
 mod images;
+mod items;
 mod kind;
 mod open;
 mod texts;
@@ -12,12 +13,12 @@ pub use gaps::MissingNote;
 pub(crate) use images::Pictures;
 #[cfg(feature = "deep")]
 pub use images::usable_images;
+pub use items::Items;
 pub use kind::Kind;
 pub use open::Note;
 
 use crate::error::{JobError, Result};
 use crate::field::Field;
-use crate::items::Items;
 use partita::rows::Csr;
 use partita::rows::{Rows, SideBySide};
 use partita_data::model_file::{Names, StoredEncoder};
@@ -41,14 +42,14 @@ pub struct DataPart<'a> {
     pub origin: Option<PathBuf>,
     /// How its rows were made from raw items, if they were.
     pub encoder: Option<StoredEncoder>,
-    /// What its features stand for, where they are no columns: words.
-    pub meanings: Option<Arc<[String]>>,
+    /// What they were made of.
+    pub items: Option<Items>,
 }
 
 impl<'a> DataPart<'a> {
     /// Rows without names, as one group of features.
     pub fn new(rows: SharedRows<'a>) -> Self {
-        Self { widths: vec![rows.m()], rows, columns: None, origin: None, encoder: None, meanings: None }
+        Self { widths: vec![rows.m()], rows, columns: None, origin: None, encoder: None, items: None }
     }
 }
 
@@ -81,8 +82,6 @@ pub struct Dataset<'a> {
     medians: Option<Vec<f32>>,
     /// Whether the first lines of its tables, and of the files beside them, name columns, if that was said.
     headers: [Option<bool>; 2],
-    /// The raw items that the rows were made of, if they were.
-    items: Option<Items>,
     #[cfg(feature = "deep")]
     pub(crate) pictures: Option<Pictures>,
     /// Images to learn a pretext from.
@@ -123,7 +122,6 @@ impl<'a> Dataset<'a> {
             model_fills: None,
             medians: None,
             headers: [None; 2],
-            items: None,
             #[cfg(feature = "deep")]
             pictures: None,
             #[cfg(feature = "deep")]
@@ -286,8 +284,7 @@ impl<'a> Dataset<'a> {
     pub fn feature(&self, mut index: usize) -> String {
         for part in &self.parts {
             if index < part.rows.m() {
-                let word = || part.meanings.as_ref().and_then(|meanings| meanings.get(index));
-                let name = part.columns.as_ref().and_then(|columns| columns.names.get(index)).or_else(word);
+                let name = part.columns.as_ref().and_then(|columns| columns.names.get(index));
                 return name.cloned().unwrap_or_else(|| index.to_string());
             }
             index -= part.rows.m();
@@ -295,9 +292,9 @@ impl<'a> Dataset<'a> {
         index.to_string()
     }
 
-    /// The raw items that the rows were made of, if they were.
-    pub fn items(&self) -> Option<&Items> {
-        self.items.as_ref()
+    /// What the rows of each part were made of, where that is known.
+    pub fn items(&self) -> impl Iterator<Item = Option<&Items>> {
+        self.parts.iter().map(|part| part.items.as_ref())
     }
 
     /// What a user should know about how the data was read.

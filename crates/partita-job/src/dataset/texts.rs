@@ -3,14 +3,14 @@
 use super::{DataPart, Dataset, Kind, Note};
 use crate::error::{JobError, Result};
 use crate::field::Field;
-use crate::items::{Items, TextItems};
+use super::items::Items;
+use crate::texts::TextItems;
 use crate::resources::Resources;
 use crate::spec::DataSpec;
 use partita::report::Observer;
-use partita::rows::Rows;
 use partita_data::model_file::StoredEncoder;
 use partita_data::{Ids, TextOptions, TextTable, Texts, read_texts};
-use partita_embed::texts::{Encoded, TextEncoder, Wanted, learnt};
+use partita_embed::texts::{TextEncoder, Wanted, learnt};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -125,22 +125,15 @@ impl Dataset<'static> {
         let mut notes: Vec<Note> = said.into_iter().chain(notes.into_iter().map(|text| noted(origin.as_deref(), text))).collect();
         for encoder in encoders {
             let text = |row: usize| items.get(row);
-            let found = resources.on_threads(|| encoder.rows(items.len(), text, observer))??;
-            let rows: super::SharedRows<'static> = match found {
-                Encoded::Sparse(rows) => {
-                    notes.extend(strange(&rows, &items).map(|text| noted(origin.as_deref(), text)));
-                    Arc::new(rows)
-                }
-                Encoded::Dense(rows) => Arc::new(rows),
-            };
+            let found = resources.on_threads(|| encoder.rows(items.len(), text, resources.memory, observer))??;
+            notes.extend(strange(&found.unknown, &items).map(|text| noted(origin.as_deref(), text)));
             let stored = with_column(encoder.stored(), column.as_deref());
-            let meanings = encoder.words().map(Arc::from);
-            parts.push(DataPart { origin: origin.clone(), encoder: Some(stored), meanings, ..DataPart::new(rows) });
+            let items = Some(Items::Texts(items.clone().encoded_by(encoder.tfidf().cloned())));
+            let rows = DataPart::new(Arc::new(found.rows));
+            parts.push(DataPart { origin: origin.clone(), encoder: Some(stored), items, ..rows });
         }
-        let vocabulary = encoders.iter().find_map(TextEncoder::vocabulary).cloned();
         let dataset = Dataset::new(parts)?;
-        let items = Some(Items::Texts(items.with_vocabulary(vocabulary)));
-        Ok(Self { ids, notes, kept, dropped_ids: dropped, items, tables: Vec::new(), ..dataset })
+        Ok(Self { ids, notes, kept, dropped_ids: dropped, tables: Vec::new(), ..dataset })
     }
 }
 
@@ -217,8 +210,7 @@ fn noted(origin: Option<&Path>, text: String) -> Note {
 }
 
 /// What to say of texts that have no word that is known.
-fn strange(rows: &partita::rows::Csr<'_>, items: &TextItems) -> Option<String> {
-    let empty: Vec<usize> = (0..rows.n()).filter(|&row| rows.row(row).next().is_none()).collect();
+fn strange(empty: &[usize], items: &TextItems) -> Option<String> {
     let shown: Vec<String> = empty.iter().take(NAMED).map(|&row| items.number(row).to_string()).collect();
     let more = if empty.len() > NAMED { ", …" } else { "" };
     let (texts, rows) = if empty.len() == 1 { ("text has", "row") } else { ("texts have", "rows") };

@@ -172,7 +172,7 @@ fn record(found: DeepFit, proba: Vec<f32>, holdout: Option<HeldOut>) -> Record {
         metrics: None,
         unscored: None,
         balance: None,
-        portraits: None,
+        text_portraits: Vec::new(),
         seconds: 0.0,
         threads: rayon::current_num_threads(),
         details: Details::Network(Box::new(NetworkDetails { epochs: found.epochs, holdout, params })),

@@ -94,22 +94,33 @@ impl Bert {
         &self.folder
     }
 
-    /// The rows of `n` texts.
+    /// The tokens of a text, as the network reads it.
+    pub fn tokens(&self, text: &str) -> Vec<u32> {
+        self.tokens.of(text, self.most)
+    }
+
+    /// The rows of `n` texts; beyond `memory` bytes they go to a temporary file.
     ///
     /// # Errors
     /// If the observer stops the work.
-    pub fn rows<S: AsRef<str>>(&self, n: usize, text: impl Fn(usize) -> S + Sync, observer: &dyn Observer) -> Result<Features> {
+    pub fn rows<S: AsRef<str>>(
+        &self,
+        n: usize,
+        text: impl Fn(usize) -> S + Sync,
+        memory: usize,
+        observer: &dyn Observer,
+    ) -> Result<Features> {
         let m = self.features();
-        let mut rows = vec![0.0; n * m];
-        for (piece, out) in rows.chunks_mut(PIECE * m).enumerate() {
-            let first = piece * PIECE;
-            let count = out.len() / m;
-            self.fill(count, &|row| text(first + row), out, &mut |done| {
+        let block = |first: usize| -> Result<Vec<f32>> {
+            let count = PIECE.min(n - first);
+            let mut out = vec![0.0; count * m];
+            self.fill(count, &|row| text(first + row), &mut out, &mut |done| {
                 let done = (first as f64 + done * count as f64) / n as f64;
                 observer.progress(Progress { stage: "encoding", done, loss: None })
             })?;
-        }
-        Ok(Features::from_vec(rows, m)?)
+            Ok(out)
+        };
+        Features::from_blocks(m, memory, (0..n).step_by(PIECE).map(block))
     }
 
     /// The rows of some texts. They are taken in the order of their lengths, so that threads have equal work; that does not change a bit of them.

@@ -91,7 +91,7 @@ impl Network {
 
     /// A number that differs from that of a network with other weights.
     pub fn fingerprint(&self) -> Fingerprint {
-        // The first layer and the words are enough: no two networks that were trained share them.
+        // The words and some numbers of every layer are enough: no two networks that were trained share them.
         let first = self.layers.iter().flat_map(|layer| [&layer.mixed.bias, &layer.narrowed.bias, &layer.after_all.weight]);
         first.fold(Fingerprint::default().with_numbers(&self.words), |print, numbers| print.with_numbers(numbers))
     }
