@@ -21,6 +21,7 @@ from ._one import REPORT as ONE_CLUSTER
 from ._one import OneCluster
 from ._options import INIT, arguments, one_of, specification
 from ._portrait import Portrait
+from ._texts import Texts, as_texts, explain_texts
 
 _POSITIVE = Interval(Real, 0, None, closed="neither")
 _NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
@@ -94,6 +95,11 @@ class EntropyClustering(Clusterer):
         Learning rate in units of mean squared row norm 1.
     polish : int, default=0
         Iterations of L-BFGS on all rows after training, for a minimum to more digits.
+    encoder : str or list of str, optional
+        What makes rows of texts: ``"tfidf"`` (weights of words), ``"minilm"`` (a small network, whose weights have to be on this machine) or both. By default
+        tfidf, and both where the weights of minilm are found.
+    encoder_weights : path-like, optional
+        Folder with the weights of the encoder, before the usual places are searched.
     known_weight : float, default=0.0
         Weight of the mean cross-entropy of the rows that ``known`` names, added to the loss of all rows; 1 is the paper's. At 0 such a
         row counts as much as any other: its pseudo-label is known. Where few rows are known, ``optimiser="adam"`` is steadier: its steps
@@ -150,6 +156,8 @@ class EntropyClustering(Clusterer):
         Rows in each cluster, outliers not counted.
     cluster_names_ : ndarray of shape (n_clusters,) or None
         Name of each cluster if ``known`` gave names, None for a cluster without one; ``cluster_names_[labels_]`` names the rows.
+    cluster_words_ : list of list of str
+        Of texts alone: the words that tell each cluster apart, the best first.
     classes_ : ndarray of shape (n_clusters,)
         Numbers of the clusters, for what asks for the columns of ``predict_proba``.
     report_ : dict
@@ -185,6 +193,13 @@ class EntropyClustering(Clusterer):
     >>> model.cluster_names_[model.labels_[[5, 105, 205]]].tolist()
     ['low', 'right', 'high']
 
+    Lists of texts are clustered by their words, or by a network that has read much:
+
+    >>> texts = ["crude oil rose", "oil and crude fell", "wheat crop rose", "the crop of wheat"] * 5
+    >>> model = EntropyClustering(n_clusters=2).fit(texts)
+    >>> model.predict(["more oil"]).item() == model.labels_[0]
+    True
+
     Rows that belong nowhere can be left out:
 
     >>> far = np.vstack([x, [[30.0, 30.0]]])
@@ -219,6 +234,8 @@ class EntropyClustering(Clusterer):
         "momentum": [Interval(Real, 0, 1, closed="left")],
         "learning_rate": [None, _POSITIVE],
         "polish": [Interval(Integral, 0, None, closed="left")],
+        "encoder": [None, str, list, tuple],
+        "encoder_weights": [None, str, os.PathLike],
         "known_weight": [Interval(Real, 0, None, closed="left")],
         "groups": [None, "array-like"],
         "warm_start": ["boolean"],
@@ -254,6 +271,8 @@ class EntropyClustering(Clusterer):
         momentum: float = 0.0,
         learning_rate: float | None = None,
         polish: int = 0,
+        encoder: Any = None,
+        encoder_weights: Any = None,
         known_weight: float = 0.0,
         groups: Any = None,
         warm_start: bool = False,
@@ -288,6 +307,8 @@ class EntropyClustering(Clusterer):
         self.momentum = momentum
         self.learning_rate = learning_rate
         self.polish = polish
+        self.encoder = encoder
+        self.encoder_weights = encoder_weights
         self.known_weight = known_weight
         self.groups = groups
         self.warm_start = warm_start
@@ -319,11 +340,13 @@ class EntropyClustering(Clusterer):
             The fitted estimator.
         """
         self._validate_params()
-        x = self._matrix(X, reset=True, fewest=2)
+        x = as_texts(X) or self._matrix(X, reset=True, fewest=2)
         like = getattr(self, "_model", None) if self.warm_start else None
         if like is not None:
             k = len(self.coef_) if isinstance(self.n_clusters, str) else self.n_clusters
-            like = like if (len(self.coef_), sum(self._model.widths())) == (k, x.shape[1]) else None
+            width = sum(self._model.widths())
+            same = self._model.takes_texts() if isinstance(x, Texts) else width == x.shape[1]
+            like = like if same and len(self.coef_) == k else None
         return self._train(x, known, sample_weight, like)
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, known: Any = None) -> EntropyClustering:
@@ -353,12 +376,14 @@ class EntropyClustering(Clusterer):
         """
         self._validate_params()
         first = not self.__sklearn_is_fitted__()
-        x = self._matrix(X, reset=first, fewest=2)
+        x = as_texts(X) or self._matrix(X, reset=first, fewest=2)
         return self._train(x, known, sample_weight, None if first else self._model, go_on=not first)
 
     def _train(self, x: Any, labels: Any, sample_weight: Any, like: Any, go_on: bool = False) -> EntropyClustering:
         """Fit, from the model ``like`` if there is one."""
         n, k = x.shape[0], self.n_clusters
+        if isinstance(x, Texts):
+            x.check(k, self.groups, None if like is None else like.takes_texts())
         if isinstance(k, str) and go_on:
             k = self.n_clusters_
         if isinstance(x, np.ndarray) and x.dtype == np.float64 and k != 1:
@@ -382,6 +407,9 @@ class EntropyClustering(Clusterer):
         self.history_ = np.asarray(report["trace"])
         self.outlier_scores_ = scores
         self.cluster_names_ = names
+        if isinstance(x, Texts):
+            self.n_features_in_ = sum(model.widths())
+            self.cluster_words_ = [[word["word"] for word in portrait["words"]] for portrait in report["text_portraits"]]
         self.cluster_sizes_ = np.bincount(self.labels_[self.labels_ >= 0], minlength=self.n_clusters_)
         self._take_model()
         self._warn_of_sizes()
@@ -393,9 +421,11 @@ class EntropyClustering(Clusterer):
     def _run_engine(self, x: Any, known: Any, weights: Any, like: Any, go_on: bool) -> Any:
         """Model, labels and outlier scores of all rows, and report. Rows of weight 0 take no part in training."""
         used = None if weights is None or weights.all() else np.flatnonzero(weights).tolist()
+        texts = isinstance(x, Texts)
+        rest = {} if texts else {"widths": None if self.groups is None else [int(w) for w in self.groups]}
         with self._progress() as tell:
-            model, labels, scores, told = _native.fit_linear(
-                native(x),
+            model, labels, scores, told = (_native.fit_texts if texts else _native.fit_linear)(
+                list(x) if texts else native(x),
                 json.dumps(specification(self)),
                 threads=self._threads(),
                 memory=int(self.max_memory),
@@ -404,10 +434,23 @@ class EntropyClustering(Clusterer):
                 used=used,
                 like=like,
                 go_on=go_on,
-                widths=None if self.groups is None else [int(w) for w in self.groups],
                 progress=tell,
+                **rest,
             )
         return model, labels, scores, json.loads(told)
+
+    def _matrix(self, X: Any, *, reset: bool, fewest: int = 1) -> Any:
+        """Check X as scikit-learn does; texts become the rows that the model makes of them."""
+        takes = not reset and self.__sklearn_is_fitted__() and self._model.takes_texts()
+        texts = as_texts(X) if takes else None
+        if takes and texts is None:
+            raise ValueError("this model was fitted to texts and takes texts: a list of str, a 1d array or a Series of them")
+        if texts is None:
+            return super()._matrix(X, reset=reset, fewest=fewest)
+        return self._model.encode(list(texts), self._threads(), self._weights_place())
+
+    def _weights_place(self) -> str | None:
+        return None if self.encoder_weights is None else os.fspath(self.encoder_weights)
 
     def _take_model(self) -> None:
         self.coef_, self.intercept_ = self._model.affine()
@@ -520,6 +563,8 @@ class EntropyClustering(Clusterer):
             Why the row went where it went, or what defines each cluster.
         """
         check_is_fitted(self)
+        if self._model.takes_texts() and (texts := as_texts(X)) is not None:
+            return explain_texts(self, texts, row, top)
         x = self._matrix(X, reset=False)
         return explain(self, x, row, top, feature_names)
 

@@ -72,7 +72,9 @@ def specification(model: Any) -> dict[str, Any]:
     method["prepare"] = SPELLINGS.get(model.prepare, model.prepare)
     for ours, theirs in ALIASES.items():
         method[ours] = _plain(one_of(model, ours, theirs))
-    return _given(model, _TOP) | {"seed": model._seed(), "prior": prior, "sizes": sizes(model), "method": method}
+    encoder = [] if model.encoder is None else [model.encoder] if isinstance(model.encoder, str) else [str(name) for name in model.encoder]
+    data = {"encoder": encoder, "encoder_weights": None if model.encoder_weights is None else os.fspath(model.encoder_weights)}
+    return _given(model, _TOP) | {"data": data, "seed": model._seed(), "prior": prior, "sizes": sizes(model), "method": method}
 
 
 def _paths(given: Any) -> list[str]:

@@ -271,7 +271,22 @@ impl LinearModel {
         Ok(Self { file: ModelFile::new(model, options(&Params::new(2), params)?) })
     }
 
+    /// A model in the bytes of its file.
+    #[staticmethod]
+    fn of_file(bytes: &[u8], _params: &str) -> PyResult<Self> {
+        let place = tempfile::NamedTempFile::new()?;
+        std::fs::write(place.path(), bytes)?;
+        Ok(Self { file: ModelFile::read(place.path()).map_err(raised)? })
+    }
+
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
+        if self.file.encoders.iter().any(Option::is_some) {
+            let place = tempfile::tempdir()?;
+            let path = place.path().join("model.safetensors");
+            self.file.write(&path).map_err(raised)?;
+            let of_file = py.get_type::<Self>().getattr("of_file")?;
+            return Ok((of_file, (PyBytes::new(py, &std::fs::read(path)?), String::new())));
+        }
         let state =
             postcard::to_stdvec(&self.file.model).map_err(|e| PyValueError::new_err(e.to_string()))?;
         let restore = py.get_type::<Self>().getattr("restore")?;

@@ -66,4 +66,4 @@ pub use spec::{
     ClusterCount, DataSpec, FitSpec, MOST_RESTARTS, MethodSpec, Missing, NetworkSpec, OptimiserKind,
     PretextOptimiser, PriorSpec, RESTARTS, VERSION,
 };
-pub use texts::{TextExample, TextItems, TextPortrait};
+pub use texts::{TextExample, TextItems, TextPortrait, text_portraits};

@@ -1,7 +1,7 @@
 //! Running a job: the rules of a fit between a specification and a record.
 
 use crate::choosing::{CHOOSING, chosen};
-use crate::dataset::{Dataset, Items};
+use crate::dataset::Dataset;
 use crate::error::{JobError, Result};
 use crate::field::Field;
 use crate::given::Given;
@@ -9,7 +9,7 @@ use crate::record::Record;
 use crate::resources::Resources;
 use crate::sizes::{Balanced, SizeSpec};
 use crate::spec::{FitSpec, PriorSpec};
-use crate::texts::names;
+use crate::texts::{names, text_portraits};
 use crate::training::train;
 use partita::linear::{Fit, Input, LiftKind, Model, Params, Prior};
 use partita::metrics::{Scores, scores};
@@ -78,13 +78,10 @@ pub fn run(
 
 /// Put the portraits of clusters of texts into a record; returns names for them, if there are texts.
 fn described(record: &mut Record, dataset: &Dataset<'_>, resources: &Resources) -> Result<Option<Vec<String>>> {
-    let texts = dataset.items().flatten().find_map(|items| match items {
-        Items::Texts(texts) => Some(texts),
-    });
-    let (Some(texts), Some(model)) = (texts, record.model.linear()) else { return Ok(None) };
-    let (rows, labels) = (dataset.rows()?, record.assigned());
-    record.text_portraits = resources.on_threads(|| texts.portraits(model, &rows, &labels, dataset))??;
-    Ok(Some(names(&record.text_portraits)))
+    let Some(model) = record.model.linear() else { return Ok(None) };
+    let labels = record.assigned();
+    record.text_portraits = resources.on_threads(|| text_portraits(model, dataset, &labels))??;
+    Ok((!record.text_portraits.is_empty()).then(|| names(&record.text_portraits)))
 }
 
 /// Go on training a model with more rows, for a number of passes over them; clusters keep their numbers, and what counts as an outlier
@@ -129,8 +126,9 @@ pub fn continue_fit(
     given.check(spec, dataset)?;
     let stored = params(spec, dataset.n())?;
     let epochs = stored.epochs.unwrap_or(1);
-    let record =
+    let mut record =
         Task::going_on(old, stored, epochs, spec.sizes, given).run(dataset, given, resources, observer)?;
+    described(&mut record, dataset, resources)?;
     Ok(record.named(dataset, given.names.as_deref(), None))
 }
 

@@ -27,4 +27,5 @@ mod specs;
 #[cfg(unix)]
 mod streams;
 mod tables;
+mod texts;
 mod unwritten;

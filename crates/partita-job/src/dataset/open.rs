@@ -128,7 +128,9 @@ impl Dataset<'static> {
         resources: &Resources,
     ) -> Result<Self> {
         if model.encoders.iter().any(Option::is_some) {
-            return Self::open_texts_for(&model.encoders, spec, resources, &Silent);
+            let dataset = Self::open_texts_for(&model.encoders, spec, resources, &Silent)?;
+            model.model.check_widths(&dataset.widths())?;
+            return Ok(dataset);
         }
         let given = [
             (Field::Text, spec.text.is_some()),

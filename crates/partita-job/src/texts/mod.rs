@@ -1,6 +1,6 @@
 //! Texts, and what clusters of them are like: the words that tell them apart, and their most typical texts.
 
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, Items};
 use crate::error::Result;
 use crate::portrait::{PortraitOptions, portraits};
 use partita::linear::Model;
@@ -92,7 +92,7 @@ impl TextItems {
         self.used[row]
     }
 
-    pub(crate) fn portraits(&self, model: &Model, rows: &dyn Rows, labels: &[i32], dataset: &Dataset<'_>) -> Result<Vec<TextPortrait>> {
+    fn portraits(&self, model: &Model, rows: &dyn Rows, labels: &[i32], dataset: &Dataset<'_>) -> Result<Vec<TextPortrait>> {
         let own;
         let vocabulary = match &self.tfidf {
             Some(tfidf) => Some(tfidf.vocabulary()),
@@ -127,6 +127,17 @@ impl TextItems {
         };
         Ok(found.into_iter().zip(words).map(portrait).collect())
     }
+}
+
+/// The portraits of the clusters of texts, for rows with these labels, −1 for outliers; none if the rows were not made of texts.
+///
+/// # Errors
+/// If the rows do not fit the model, or cannot be read.
+pub fn text_portraits(model: &Model, dataset: &Dataset<'_>, labels: &[i32]) -> Result<Vec<TextPortrait>> {
+    let texts = dataset.items().flatten().find_map(|items| match items {
+        Items::Texts(texts) => Some(texts),
+    });
+    texts.map_or_else(|| Ok(Vec::new()), |texts| texts.portraits(model, &dataset.rows()?, labels, dataset))
 }
 
 /// The beginning of a text on one line.
