@@ -2,6 +2,7 @@
 
 use crate::spelling::flag;
 use partita_data::DataError;
+use partita_embed::EmbedError;
 use partita_job::{JobError, Kept};
 use std::error::Error;
 
@@ -54,8 +55,14 @@ pub fn kept(error: &anyhow::Error) -> Option<&Kept> {
 /// An error that is inside others which speak in its words and do not show it among their causes: those of a fit, and of
 /// networks.
 fn innermost<'a>(error: &'a (dyn Error + 'static)) -> &'a (dyn Error + 'static) {
+    match error.downcast_ref() {
+        Some(EmbedError::Data(inside)) => return innermost(inside),
+        Some(EmbedError::Core(inside)) => return innermost(inside),
+        _ => {}
+    }
     #[cfg(feature = "deep")]
     match error.downcast_ref() {
+        Some(partita_deep::DeepError::Embed(inside)) => return innermost(inside),
         Some(partita_deep::DeepError::Data(inside)) => return innermost(inside),
         Some(partita_deep::DeepError::Core(inside)) => return innermost(inside),
         _ => {}

@@ -1,6 +1,6 @@
 //! What was typed for a fit as a specification, and what it may use and writes.
 
-use crate::args::{FitArgs, MethodArgs};
+use crate::args::{FitArgs, ItemOptions, MethodArgs};
 use partita_job::{FitSpec, MethodSpec, Outputs, Resources, Result};
 
 #[cfg(feature = "deep")]
@@ -27,11 +27,6 @@ pub fn spec(args: &FitArgs) -> Result<FitSpec> {
     set_some(&mut spec.data.missing, args.read.missing.map(Into::into).as_ref());
     set_some(&mut spec.data.array, args.read.array.as_ref());
     set_some(&mut spec.data.id_column, args.read.id_column.as_ref());
-    set_some(&mut spec.data.text, args.read.text.as_ref());
-    if !args.read.encoder.is_empty() {
-        spec.data.encoder.clone_from(&args.read.encoder);
-    }
-    set_some(&mut spec.data.encoder_weights, args.read.encoder_weights.as_ref());
     spec.name_clusters |= args.name_clusters;
     set_some(&mut spec.k, args.k.as_ref());
     set(&mut spec.restarts, args.restarts);
@@ -48,9 +43,23 @@ pub fn spec(args: &FitArgs) -> Result<FitSpec> {
     set_some(&mut spec.truth, args.truth.as_ref());
     set_some(&mut spec.like, args.like.as_ref());
     method(&args.method, &mut spec.method);
+    items(&args.read.items, &mut spec);
     #[cfg(feature = "deep")]
     network(&args.network, &mut spec.network)?;
+    #[cfg(feature = "deep")]
+    if let Some(network) = &mut spec.network {
+        network.skip_bad |= std::mem::take(&mut spec.data.skip_bad);
+    }
     Ok(spec)
+}
+
+fn items(args: &ItemOptions, spec: &mut FitSpec) {
+    set_some(&mut spec.data.text, args.text.as_ref());
+    if !args.encoder.is_empty() {
+        spec.data.encoder.clone_from(&args.encoder);
+    }
+    set_some(&mut spec.data.encoder_weights, args.encoder_weights.as_ref());
+    spec.data.skip_bad |= args.skip_bad;
 }
 
 fn method(args: &MethodArgs, method: &mut MethodSpec) {
@@ -98,7 +107,6 @@ fn network(args: &NetworkArgs, network: &mut Option<NetworkSpec>) -> Result<()> 
     typed.freeze |= args.freeze;
     set_some(&mut typed.head_rate, args.head_rate.as_ref());
     set(&mut typed.weight_decay, args.weight_decay);
-    typed.skip_bad |= args.skip_bad;
     if args.net.is_some() || network.is_some() {
         *network = Some(typed);
     } else if typed != NetworkSpec::default() {
@@ -143,6 +151,8 @@ fn set_some<T: Clone>(field: &mut Option<T>, typed: Option<&T>) {
 pub fn resources(args: &FitArgs) -> Resources {
     let resources =
         Resources { checkpoint: args.checkpoint.clone(), resume: args.resume, ..args.read.resources() };
+    let result = args.output.clone().or(args.labels_out.clone()).or(args.proba_out.clone());
+    let resources = Resources { result, ..resources };
     #[cfg(feature = "deep")]
     let resources =
         Resources { device: args.network.device.clone(), metrics: args.network.metrics.clone(), ..resources };

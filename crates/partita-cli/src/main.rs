@@ -56,7 +56,6 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::ChooseK(args) => cmd::choose_k::run(&args),
         Command::Reproduce(args) => cmd::reproduce::run(&args),
         Command::Demo(args) => cmd::demo::run(&args),
-        #[cfg(feature = "deep")]
         Command::Embed(args) => cmd::embed::run(&args),
         Command::Completions { shell } => {
             let mut script = Vec::new();

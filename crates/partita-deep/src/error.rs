@@ -1,32 +1,13 @@
 //! What can be wrong with images, weights and options of the deep engine, and what the user can do about it.
 
-use crate::nets::{ImageShape, Net};
 use partita_data::DataError;
-use std::path::PathBuf;
+use partita_embed::EmbedError;
 use thiserror::Error;
 
 /// A problem of the deep engine.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum DeepError {
-    /// No network has this name.
-    #[error("there is no network `{name}`; the networks are {known}")]
-    UnknownNet {
-        /// What was typed.
-        name: String,
-        /// The names that exist.
-        known: String,
-    },
-    /// The network does not take such images.
-    #[error("{net} cannot take images of {} channels and {}×{} pixels: {problem}", shape[0], shape[1], shape[2])]
-    ImageShape {
-        /// The network.
-        net: Net,
-        /// Channels, height, width.
-        shape: ImageShape,
-        /// Why not.
-        problem: &'static str,
-    },
     /// More memory would be needed than there is.
     #[error("{what} needs about {} of memory, and {} are free; {advice}", gigabytes(*need), gigabytes(*free))]
     Memory {
@@ -39,52 +20,6 @@ pub enum DeepError {
         /// What to do.
         advice: String,
     },
-    /// A file that holds no weights, or is damaged.
-    #[error("{} cannot be read as weights: {problem}; give a PyTorch state dict (.pt, .pth) or .safetensors", path.display())]
-    Weights {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        problem: String,
-    },
-    /// Weights that do not belong to the network.
-    #[error("{} does not hold the weights of {net}: {problem}", path.display())]
-    OtherNet {
-        /// The file.
-        path: PathBuf,
-        /// The network.
-        net: Net,
-        /// Missing, unexpected and misshapen tensors.
-        problem: String,
-    },
-    /// An image that cannot be used.
-    #[error(
-        "image {name} cannot be used: {problem}; repair or remove it, or skip such images with --skip-bad"
-    )]
-    Image {
-        /// Its file or number.
-        name: String,
-        /// What is wrong.
-        problem: String,
-    },
-    /// An image of the wrong shape.
-    #[error("image {name} has {} channels and {}×{} pixels, but {advice}", found[0], found[1], found[2])]
-    OtherShape {
-        /// Its file or number.
-        name: String,
-        /// Its channels, height and width.
-        found: ImageShape,
-        /// What is needed, and what to do.
-        advice: String,
-    },
-    /// A source of images that cannot be used.
-    #[error("{} gives no images: {problem}", path.display())]
-    Images {
-        /// The file or folder.
-        path: PathBuf,
-        /// What is wrong, and what would be accepted.
-        problem: String,
-    },
     /// The requested processor is not available.
     #[error("{0}")]
     Device(String),
@@ -94,6 +29,9 @@ pub enum DeepError {
     /// A file could not be read or written.
     #[error(transparent)]
     Data(#[from] DataError),
+    /// A problem of images or weights.
+    #[error(transparent)]
+    Embed(#[from] EmbedError),
     /// A problem of the core.
     #[error(transparent)]
     Core(#[from] partita::Error),

@@ -33,7 +33,7 @@ fn job(arguments: &[String]) -> Result<(), Box<dyn Error>> {
     };
     let (spec, resources) = (FitSpec::read(spec)?, Resources::default());
     let dataset =
-        if sparse.is_empty() { Dataset::open_for(&spec, &resources)? } else { sparse_rows(sparse)? };
+        if sparse.is_empty() { Dataset::open_for(&spec, &resources, &Silent)? } else { sparse_rows(sparse)? };
     let given = Given::read(&spec, &dataset)?;
     let record = run(&spec, &dataset, &given, &resources, &Silent)?;
     let (model, labels) = (Some(PathBuf::from(model)), Some(PathBuf::from(labels)));

@@ -47,6 +47,8 @@ fields! {
     Encoder = "encoder",
     /// Where the weights of encoders are.
     EncoderWeights = "encoder_weights",
+    /// Where finished rows of photos are kept.
+    Cache = "cache",
     /// Number of clusters.
     K = "k",
     /// Seed of all random choices.

@@ -223,6 +223,9 @@ impl Dataset<'_> {
     /// # Errors
     /// If the file cannot be read, or holds no labels for these rows.
     pub fn labels(&self, typed: &Path, field: Field) -> Result<(Labels, Vec<Note>)> {
+        if let Some(photos) = self.photos().filter(|_| typed.is_dir()) {
+            return Ok((photos.classes(typed)?, Vec::new()));
+        }
         let (path, LabelTable { labels, ids, .. }, mut notes) =
             labels_from(self.source(typed), Some(self.labelled()))?;
         // Where only a few rows have labels, a file with names need not have all of them.

@@ -41,9 +41,7 @@ mod training;
 
 pub use block::Block;
 pub use choosing::{ChoiceNote, TriedNumber, usual_range};
-#[cfg(feature = "deep")]
-pub use dataset::usable_images;
-pub use dataset::{AllRows, DataPart, Dataset, Items, Kind, MissingNote, Note, SharedRows};
+pub use dataset::{AllRows, DataPart, Dataset, Items, Kind, MissingNote, Note, Photos, SharedRows, usable_images};
 pub use error::{JobError, Kept, Result};
 pub use explain::{Reason, Why, explain};
 pub use export::{Outputs, write_predictions};

@@ -30,6 +30,10 @@ pub struct Resources {
     pub checkpoint: Option<PathBuf>,
     /// Go on from the checkpoint, if it is there.
     pub resume: bool,
+    /// Where finished rows of photos are kept: a folder, or `none`; beside the result if nothing is said.
+    pub cache: Option<PathBuf>,
+    /// The result, if there is a file of it.
+    pub result: Option<PathBuf>,
     /// The processor of a network: cpu, wgpu or cuda. Only on the first is the result the same bit by bit.
     pub device: String,
     /// A file that grows by a line of JSON with every epoch of a network.
@@ -43,6 +47,8 @@ impl Default for Resources {
             memory: MEMORY,
             checkpoint: None,
             resume: false,
+            cache: None,
+            result: None,
             device: Self::CPU.to_owned(),
             metrics: None,
         }
@@ -52,6 +58,15 @@ impl Default for Resources {
 impl Resources {
     /// The processor that is always there.
     pub const CPU: &'static str = "cpu";
+
+    /// The folder where finished rows of photos are kept, if they are: the one that was given, or one beside the result.
+    pub fn cache_folder(&self) -> Option<PathBuf> {
+        match &self.cache {
+            Some(folder) if folder.as_os_str() == "none" => None,
+            Some(folder) => Some(folder.clone()),
+            None => Some(self.result.as_ref()?.with_file_name("partita-cache")),
+        }
+    }
 
     /// The right to write to the checkpoint, if there is one, until it is dropped.
     ///

@@ -230,7 +230,7 @@ fn a_specification_is_enough_to_do_a_job_again() {
         let resources = Resources::default();
         let outputs = Outputs { model: Some(path(model)), spec: Some(path(saved)), ..Outputs::default() };
         outputs.check_for(spec, &[], &resources).unwrap();
-        let dataset = Dataset::open_for(spec, &resources).unwrap();
+        let dataset = Dataset::open_for(spec, &resources, &Silent).unwrap();
         let given = Given::read(spec, &dataset).unwrap();
         let record = run(spec, &dataset, &given, &resources, &Silent).unwrap();
         outputs.write(spec, &record, &dataset, &resources).unwrap();

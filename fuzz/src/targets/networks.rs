@@ -4,10 +4,10 @@ use super::{chosen, file, folder, packed_as_gzip};
 use image::ImageReader;
 use partita::report::{Flow, Observer, Progress, Silent};
 use partita_deep::device::Processor;
-use partita_deep::images::{Images, Pixels};
+use partita_embed::images::{Images, Pixels};
 use partita_deep::nets::Net;
 use partita_deep::train::{DeepFit, DeepModel, Input, Params, fit};
-use partita_deep::weights::StateDict;
+use partita_embed::weights::StateDict;
 use std::io::Cursor;
 use std::path::Path;
 

@@ -51,7 +51,6 @@ pub const DEMO: &str = "\
 Example:
   partita demo -o digits.png";
 
-#[cfg(feature = "deep")]
 pub const EMBED: &str = "\
 Examples:
   partita embed photos/ --weights mobilenetv2.pt -o features.parquet

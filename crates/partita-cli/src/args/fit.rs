@@ -17,7 +17,7 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = super::examples::FIT)]
 pub struct FitArgs {
-    /// Feature files of the same rows: .npy .npz .parquet .arrow .csv .tsv .safetensors idx(.gz); or texts: .txt .jsonl, or a table with --text
+    /// Feature files of the same rows (.npy .npz .parquet .arrow .csv .tsv .safetensors idx(.gz)); texts (.txt .jsonl, or a table with --text); or photos: folders and pictures
     #[arg(required_unless_present = "spec", value_name = "DATA", value_hint = ValueHint::FilePath)]
     pub data: Vec<PathBuf>,
     #[command(flatten)]

@@ -53,7 +53,6 @@ pub enum Command {
     /// Cluster the handwritten digits that come with Partita and draw the result
     Demo(DemoArgs),
     /// Compute features of images with a trained network
-    #[cfg(feature = "deep")]
     Embed(EmbedArgs),
     /// Print a completion script for a shell
     #[command(after_help = examples::COMPLETIONS)]
@@ -66,7 +65,7 @@ pub enum Command {
 /// Feature files, and how to read them.
 #[derive(Debug, Args)]
 pub struct ReadArgs {
-    /// Feature files of the same rows: .npy .npz .parquet .arrow .csv .tsv .safetensors idx(.gz); or texts: .txt .jsonl, or a table with --text
+    /// Feature files of the same rows (.npy .npz .parquet .arrow .csv .tsv .safetensors idx(.gz)); texts (.txt .jsonl, or a table with --text); or photos: folders and pictures
     #[arg(required = true, value_name = "DATA", value_hint = ValueHint::FilePath)]
     pub data: Vec<PathBuf>,
     #[command(flatten)]
@@ -94,21 +93,36 @@ pub struct ReadOptions {
     /// What to do about missing values: refuse them, leave out their rows, or fill in the median of the column [default: error]
     #[arg(long, value_enum)]
     pub missing: Option<MissingArg>,
-    /// Column of a table, or field of JSON lines, that holds the texts to cluster; several with commas between are joined [default: of JSON lines, one called text or the like]
-    #[arg(long, value_name = "COLUMN")]
-    pub text: Option<String>,
-    /// What makes rows of texts: tfidf, minilm or both [default: tfidf, with minilm where its weights are found]
-    #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
-    pub encoder: Vec<String>,
-    /// Folder with the weights of the encoder [default: under PARTITA_WEIGHTS, then in the cache of Hugging Face]
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    pub encoder_weights: Option<PathBuf>,
+    #[command(flatten)]
+    pub items: ItemOptions,
     /// Memory for rows; larger data is read batch by batch from its file
     #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = values::size)]
     pub memory: usize,
     /// Number of threads [default: all cores]
     #[arg(long, short = 't', value_name = "T")]
     pub threads: Option<usize>,
+}
+
+/// How photos and texts become rows.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Photos and texts")]
+pub struct ItemOptions {
+    /// Column of a table, or field of JSON lines, that holds the texts to cluster; several with commas between are joined [default: of JSON lines, one called text or the like]
+    #[arg(long, value_name = "COLUMN")]
+    pub text: Option<String>,
+    /// What makes rows, several side by side. Of photos: mobilenetv2, efficientnet-lite0, resnet18, resnet50 or resnet50-keras, with @SIZE for another
+    /// size than the usual one; of texts: tfidf or minilm [default: mobilenetv2, which is built in; tfidf, with minilm where its weights are found; a model keeps its own]
+    #[arg(long, value_name = "NAME[@SIZE],..", value_delimiter = ',')]
+    pub encoder: Vec<String>,
+    /// Its weights: a PyTorch state dict (.pt, .pth) or .safetensors, for minilm its folder [default: looked for, see `partita weights`]
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    pub encoder_weights: Option<PathBuf>,
+    /// Where finished rows of photos are kept, by the photos' content: a folder, or none [default: partita-cache beside the result, if there is one]
+    #[arg(long, value_name = "DIR|none", value_hint = ValueHint::DirPath)]
+    pub cache: Option<PathBuf>,
+    /// Skip images that cannot be decoded, and name them
+    #[arg(long)]
+    pub skip_bad: bool,
 }
 
 impl ReadArgs {
@@ -120,8 +134,7 @@ impl ReadArgs {
 
     /// The files as a specification.
     pub fn spec(&self) -> DataSpec {
-        let ReadOptions { array, columns, exclude, id_column, header, missing, text, encoder, encoder_weights, .. } =
-            &self.options;
+        let ReadOptions { array, columns, exclude, id_column, header, missing, items, .. } = &self.options;
         DataSpec {
             paths: self.data.clone(),
             array: array.clone(),
@@ -131,9 +144,10 @@ impl ReadArgs {
             header: *header,
             label_header: None,
             missing: missing.map(Into::into),
-            text: text.clone(),
-            encoder: encoder.clone(),
-            encoder_weights: encoder_weights.clone(),
+            text: items.text.clone(),
+            encoder: items.encoder.clone(),
+            encoder_weights: items.encoder_weights.clone(),
+            skip_bad: items.skip_bad,
         }
     }
 
@@ -146,7 +160,8 @@ impl ReadArgs {
 impl ReadOptions {
     /// The resources that the command may use.
     pub fn resources(&self) -> Resources {
-        Resources { threads: self.threads, memory: self.memory, ..Resources::default() }
+        let cache = self.items.cache.clone();
+        Resources { threads: self.threads, memory: self.memory, cache, ..Resources::default() }
     }
 }
 
@@ -167,22 +182,8 @@ pub struct PredictArgs {
     /// Print one JSON object on standard output: the sizes of the clusters and, without --output, the cluster of each row
     #[arg(long)]
     pub json: bool,
-    /// Skip images that cannot be decoded, and name them
-    #[cfg(feature = "deep")]
-    #[arg(long)]
-    pub skip_bad: bool,
     #[command(flatten)]
     pub sizes: SizeArgs,
-}
-
-impl PredictArgs {
-    /// Whether images that cannot be decoded are left out.
-    pub fn skips_bad(&self) -> bool {
-        #[cfg(feature = "deep")]
-        return self.skip_bad;
-        #[cfg(not(feature = "deep"))]
-        false
-    }
 }
 
 #[derive(Debug, Args)]
@@ -275,7 +276,6 @@ pub struct DemoArgs {
 }
 
 /// Options of `partita embed`.
-#[cfg(feature = "deep")]
 #[derive(Debug, Args)]
 #[command(after_help = examples::EMBED)]
 pub struct EmbedArgs {
@@ -284,7 +284,7 @@ pub struct EmbedArgs {
     pub images: Vec<PathBuf>,
     /// Network: mobilenetv2, efficientnet-lite0, resnet18, resnet18-cifar, resnet18-stl resnet50 or resnet50-keras
     #[arg(long, value_name = "NET", default_value = "mobilenetv2")]
-    pub backbone: partita_deep::nets::Net,
+    pub backbone: partita_embed::photos::Net,
     /// Its weights: a PyTorch state dict (.pt, .pth) or .safetensors, with torchvision's names or those of EfficientNet-Lite's PyTorch port
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub weights: PathBuf,
@@ -294,7 +294,7 @@ pub struct EmbedArgs {
     pub output: PathBuf,
     /// What is subtracted from pixels and what they are divided by, as in `fit` [default: as the weights or the network expect]
     #[arg(long, value_name = "NAME|M,M,M/S,S,S")]
-    pub normalise: Option<partita_deep::embed::Normalise>,
+    pub normalise: Option<partita_embed::photos::Normalise>,
     /// Side of an image in pixels: the shorter side is resized to it, and the central square is used
     #[arg(long, default_value_t = 128, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(8..=2048))]
     pub size: usize,
@@ -304,9 +304,6 @@ pub struct EmbedArgs {
     /// Print one JSON object on standard output
     #[arg(long)]
     pub json: bool,
-    /// Device: cpu, wgpu or cuda
-    #[arg(long, default_value = "cpu")]
-    pub device: partita_deep::device::Processor,
     /// Number of threads [default: all cores]
     #[arg(long, short = 't', value_name = "T")]
     pub threads: Option<usize>,

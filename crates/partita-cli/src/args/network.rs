@@ -4,8 +4,8 @@ use super::values::{PretextOptimiserArg, device, yes_or_no};
 use clap::builder::RangedU64ValueParser;
 use clap::{ArgGroup, Args, ValueHint};
 use partita_deep::augment::Augment;
-use partita_deep::embed::Normalise;
-use partita_deep::nets::Net;
+use partita_embed::photos::Normalise;
+use partita_embed::photos::Net;
 use std::path::PathBuf;
 
 /// Options of a fit of images. An option that another one requires may also come from the specification.
@@ -95,9 +95,6 @@ pub struct NetworkArgs {
     /// Weight decay [default: 0]
     #[arg(long, requires = "a network")]
     pub weight_decay: Option<f64>,
-    /// Skip images that cannot be decoded, and name them
-    #[arg(long, requires = "a network")]
-    pub skip_bad: bool,
     /// Write the trained weights without the head to this file, under PyTorch's names
     #[arg(long, requires = "a network", value_name = "FILE.safetensors", value_hint = ValueHint::FilePath)]
     pub backbone_out: Option<PathBuf>,

@@ -12,7 +12,7 @@ use partita::compare::Spread;
 use partita::linear::Input;
 use partita_data::appear_together;
 use partita_job::export::{check_files, complete, named};
-use partita_job::{CandidateSpec, Dataset, usual_range};
+use partita_job::{CandidateSpec, Dataset, Resources, usual_range};
 use partita_study::chart::{Axis, Chart, Mark};
 use partita_study::table::{Table, words};
 use std::path::Path;
@@ -27,8 +27,8 @@ pub fn run(args: &ChooseArgs) -> Result<()> {
         named(path, &["svg", "png"], "the curves are drawn as .svg or .png")?;
     }
     let terminal = Terminal::new(format != Format::Json || output.is_some())?;
-    let resources = args.read.resources();
-    let dataset = opened(Dataset::open(&args.read.spec(), &resources))?;
+    let resources = Resources { result: output.map(Path::to_owned), ..args.read.resources() };
+    let dataset = opened(Dataset::open(&args.read.spec(), &resources, &terminal))?;
     let rows = dataset.rows()?;
     let input = Input { widths: dataset.widths(), memory: resources.memory, ..Input::new(&rows) };
     let tried = CandidateSpec {

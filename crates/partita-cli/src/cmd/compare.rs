@@ -9,7 +9,7 @@ use anyhow::{Result, bail};
 use partita::compare::{Comparison, MethodResult, Setting, Spread, compare};
 use partita::linear::Input;
 use partita_job::export::{check_files, write};
-use partita_job::{DataSpec, Dataset, Field, contenders};
+use partita_job::{DataSpec, Dataset, Field, Resources, contenders};
 use partita_study::table::{Table, words};
 use std::path::Path;
 
@@ -20,11 +20,11 @@ pub fn run(args: &CompareArgs) -> Result<()> {
     let format = outputs::format(args.format, output)?;
     check_files(output.as_slice(), &inputs)?;
     let terminal = Terminal::new(format != Format::Json || output.is_some())?;
-    let resources = args.read.resources();
+    let resources = Resources { result: output.map(Path::to_owned), ..args.read.resources() };
     let beside: Vec<(Field, &Path)> =
         args.truth.as_deref().map(|typed| (Field::Truth, typed)).into_iter().collect();
     let spec = DataSpec { label_header: args.label_header, ..args.read.spec() };
-    let dataset = opened(Dataset::open_beside(&spec, &beside, &resources))?;
+    let dataset = opened(Dataset::open_beside(&spec, &beside, &resources, &terminal))?;
     let truth = args.truth.as_deref().map(|typed| dataset.labels(typed, Field::Truth)).transpose()?;
     let truth = truth.map(|(labels, notes)| {
         show(&notes);

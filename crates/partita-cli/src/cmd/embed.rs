@@ -5,40 +5,34 @@ use crate::console;
 use crate::interrupt;
 use crate::outputs;
 use crate::progress::Terminal;
-use anyhow::{Result, bail};
+use anyhow::Result;
+use partita::report::{Flow, Observer, Progress, StopReason};
 use partita_data::RowNames;
-use partita_deep::DeepError;
-use partita_deep::embed::{Embedder, Normalise};
-use partita_deep::images::Images;
-use partita_deep::nets::Net;
-use partita_deep::partial::PartialRows;
-use partita_deep::weights::{StateDict, fingerprint, load};
+use partita_embed::images::Images;
+use partita_embed::partial::PartialRows;
+use partita_embed::photos::{Normalise, PhotoNet, fingerprint};
+use partita_embed::weights::StateDict;
 use partita_job::export::check_files;
 use partita_job::{FeatureFiles, Resources, usable_images};
 use serde_json::json;
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+
+/// Images between two reports of progress.
+const BATCH: usize = 32;
 
 pub fn run(args: &EmbedArgs) -> Result<()> {
     let inputs: Vec<&Path> = args.images.iter().chain([&args.weights]).map(PathBuf::as_path).collect();
     let files = FeatureFiles::new(&args.output)?;
     check_files(&files.paths(), &inputs)?;
-    if matches!(args.backbone, Net::Linear | Net::Mlp | Net::Vgg4) {
-        bail!(
-            "--backbone {}: there are no known weights with which it gives good features; use mobilenetv2, efficientnet-lite0, resnet18, resnet50 or resnet50-keras",
-            args.backbone
-        );
-    }
     let terminal = Terminal::new(true)?;
-    let device = args.device.device()?;
-    let shape = [3, args.size, args.size];
     let weights = StateDict::open(&args.weights)?;
-    let backbone = load(args.backbone.build(shape, &device)?, args.backbone, &weights)?;
+    let normalise = args.normalise.or(weights.normalise()).unwrap_or_else(|| Normalise::of(args.backbone));
+    let encoder = PhotoNet::new(args.backbone, &weights, normalise, args.size)?;
     if let Some(doubt) = weights.doubt(args.backbone) {
         console::note(format!("note: {}: {doubt}", args.weights.display()));
     }
-    let normalise = args.normalise.or(weights.normalise()).unwrap_or_else(|| Normalise::of(args.backbone));
-    let embedder = Embedder::new(backbone, args.backbone, normalise, args.size, device);
     let resources = Resources { threads: args.threads, ..Resources::default() };
     resources.on_threads(|| {
         let (images, rows, notes) = usable_images(&args.images, args.skip_bad)?;
@@ -50,16 +44,15 @@ pub fn run(args: &EmbedArgs) -> Result<()> {
         let print = fingerprint(&args.weights, &options)?;
         let identities: Vec<u64> = rows.iter().map(|&row| images.identity(row)).collect();
         let started = Instant::now();
-        let mut kept = PartialRows::open(&args.output, print, embedder.features(), &identities)?;
+        let mut kept = PartialRows::open(&args.output, print, encoder.features(), &identities)?;
         interrupt::keeps(kept.path(), "the command goes on from there");
         let first = kept.rows();
         if first > 0 {
             console::note(format!("{first} of {} rows were already there; continuing", rows.len()));
         }
-        let stop = embedder.run(&images, &rows, first..rows.len(), &terminal, |block| kept.push(block));
+        let stop = embedded(&encoder, &images, &rows, &terminal, &mut kept);
         terminal.finish();
-        let stop = stop.map_err(DeepError::into).and_then(|stop| Ok(stop.not_interrupted()?));
-        if let Err(stopped) = stop {
+        if let Err(stopped) = stop.and_then(|stop| Ok(stop.not_interrupted()?)) {
             let (done, path) = (kept.rows(), kept.path().display());
             if done == 0 {
                 kept.remove();
@@ -69,25 +62,46 @@ pub fn run(args: &EmbedArgs) -> Result<()> {
             return Err(stopped);
         }
         let named = Named::of(&images, &rows);
-        files.write(named.names(), embedder.features(), |sink| kept.each(|row| sink(row)))?;
+        files.write(named.names(), encoder.features(), |sink| kept.each(|row| sink(row)))?;
         kept.remove();
         let seconds = started.elapsed().as_secs_f64();
         if args.json {
             return outputs::print_json(&json!({
-                "n": rows.len(), "m": embedder.features(), "skipped": images.len() - rows.len(),
+                "n": rows.len(), "m": encoder.features(), "skipped": images.len() - rows.len(),
                 "resumed": first, "seconds": seconds, "output": files.features, "names": files.names,
             }));
         }
         let text = format!(
             "{} images to {} features in {seconds:.1} s ({:.0} images/s)\n",
             rows.len(),
-            embedder.features(),
+            encoder.features(),
             (rows.len() - first) as f64 / seconds
         );
         let beside = files.names.map(|path| format!("  {:<13} {}\n", "names", path.display()));
         let features = format!("  {:<13} {}\n", "features", files.features.display());
         Ok(outputs::say(&[text, features, beside.unwrap_or_default()].concat())?)
     })?
+}
+
+/// Make the rows that are not kept yet, and keep them.
+fn embedded(
+    encoder: &PhotoNet,
+    images: &Images,
+    rows: &[usize],
+    terminal: &Terminal,
+    kept: &mut PartialRows<'_>,
+) -> Result<StopReason> {
+    let mut out = vec![0.0; BATCH * encoder.features()];
+    for batch in rows[kept.rows()..].chunks(BATCH) {
+        let out = &mut out[..batch.len() * encoder.features()];
+        encoder.encode(|i| images.get(batch[i]).map(Cow::Owned), |i| images.name(batch[i]), out)?;
+        kept.push(out)?;
+        let done = kept.rows() as f64 / rows.len() as f64;
+        if terminal.progress(Progress { stage: "embedding", done, loss: None }) == Flow::Stop {
+            return Ok(StopReason::Interrupted);
+        }
+    }
+    Ok(StopReason::Finished)
 }
 
 /// The names of the images in use, and their classes.

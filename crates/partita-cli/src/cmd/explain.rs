@@ -3,6 +3,7 @@
 use super::opened;
 use crate::args::ExplainArgs;
 use crate::outputs;
+use crate::progress::Terminal;
 use anyhow::Result;
 use partita_data::model_file::ModelFile;
 use partita_job::{Dataset, explain};
@@ -10,7 +11,9 @@ use serde_json::json;
 
 pub fn run(args: &ExplainArgs) -> Result<()> {
     let file = ModelFile::read(&args.model)?;
-    let dataset = opened(Dataset::open_for_model(&file, &args.read.spec(), &[], &args.read.resources()))?;
+    let (terminal, resources) = (Terminal::new(!args.json)?, args.read.resources());
+    let dataset = opened(Dataset::open_for_model(&file, &args.read.spec(), &[], &resources, &terminal))?;
+    terminal.finish();
     let row = match &args.id {
         Some(id) => dataset.row_of(id)?,
         None => dataset.row_numbered(args.row.unwrap_or_default())?,

@@ -18,9 +18,7 @@ pub fn run(args: &FitArgs) -> Result<()> {
     if let Some(path) = &resources.checkpoint {
         interrupt::keeps(path, "go on with --resume");
     }
-    let encoding = Terminal::new(!args.json)?;
-    let dataset = opened(Dataset::open_for_seen(&spec, &resources, &encoding))?;
-    encoding.finish();
+    let dataset = opened(Dataset::open_for(&spec, &resources, &terminal))?;
     let given = Given::read(&spec, &dataset)?;
     show(&given.notes);
     let record = fit(&spec, &dataset, &given, &resources, &terminal)?;

@@ -3,7 +3,6 @@
 pub mod choose_k;
 pub mod compare;
 pub mod demo;
-#[cfg(feature = "deep")]
 pub mod embed;
 pub mod evaluate;
 pub mod explain;

@@ -6,13 +6,14 @@ use crate::outputs;
 use crate::progress::Terminal;
 use anyhow::{Result, bail};
 use partita_data::{csv_cell, name_cell};
-use partita_job::{AnyModel, Block, Dataset, JobError, Outputs, predict_each, write_predictions};
+use partita_job::{AnyModel, Block, Dataset, JobError, Outputs, Resources, predict_each, write_predictions};
 use serde_json::{Value, json};
 use std::path::Path;
 
 pub fn run(args: &PredictArgs) -> Result<()> {
-    let (sizes, resources) = (args.sizes.spec(), args.read.resources());
+    let sizes = args.sizes.spec();
     let output = outputs::file(args.output.as_deref());
+    let resources = Resources { result: output.map(Path::to_owned), ..args.read.resources() };
     let (labels, proba) = if args.proba { (None, output) } else { (output, None) };
     let outputs =
         Outputs { labels: labels.map(Into::into), proba: proba.map(Into::into), ..Outputs::default() };
@@ -26,7 +27,13 @@ pub fn run(args: &PredictArgs) -> Result<()> {
     }
     let terminal = Terminal::new(output.is_some())?;
     let model = AnyModel::read(&args.model)?;
-    let dataset = opened(Dataset::open_like(&model, &args.read.spec(), args.skips_bad(), &resources))?;
+    let dataset = opened(Dataset::open_like(
+        &model,
+        &args.read.spec(),
+        args.read.options.items.skip_bad,
+        &resources,
+        &terminal,
+    ))?;
     let ids = dataset.ids();
     let mut tally = Tally::new(model.k(), args.json && output.is_none(), args.proba);
     let done = resources.on_threads(|| match output {

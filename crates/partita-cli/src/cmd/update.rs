@@ -7,11 +7,12 @@ use crate::summary::{self, Written};
 use anyhow::Result;
 use partita_data::model_file::ModelFile;
 use partita_job::export::apart;
-use partita_job::{DataSpec, Dataset, Field, FitSpec, Given, Outputs, continue_model};
+use partita_job::{DataSpec, Dataset, Field, FitSpec, Given, Outputs, Resources, continue_model};
 use std::path::Path;
 
 pub fn run(args: &UpdateArgs) -> Result<()> {
-    let (resources, output) = (args.read.resources(), args.output.as_ref().unwrap_or(&args.model));
+    let output = args.output.as_ref().unwrap_or(&args.model);
+    let resources = Resources { result: Some(output.clone()), ..args.read.resources() };
     let outputs =
         Outputs { model: Some(output.clone()), labels: args.labels_out.clone(), ..Outputs::default() };
     let inputs = args.read.inputs(&[args.truth.as_deref()]);
@@ -22,7 +23,7 @@ pub fn run(args: &UpdateArgs) -> Result<()> {
     let beside: Vec<(Field, &Path)> =
         args.truth.as_deref().map(|typed| (Field::Truth, typed)).into_iter().collect();
     let spec = DataSpec { label_header: args.label_header, ..args.read.spec() };
-    let dataset = opened(Dataset::open_for_model(&old, &spec, &beside, &resources))?;
+    let dataset = opened(Dataset::open_for_model(&old, &spec, &beside, &resources, &terminal))?;
     let truth = args.truth.as_deref().map(|typed| dataset.labels(typed, Field::Truth)).transpose()?;
     let truth = truth.map(|(labels, notes)| {
         show(&notes);

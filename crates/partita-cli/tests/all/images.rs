@@ -5,7 +5,7 @@
 use crate::lab::Lab;
 use partita_data::digits;
 use partita_deep::device::Processor;
-use partita_deep::nets::Net;
+use partita_deep::nets::{Net, build};
 use partita_deep::weights::{randomise, save};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -26,7 +26,7 @@ fn with_images() -> Lab {
 
 fn weights(lab: &Lab) {
     let device = Processor::Cpu.device().unwrap();
-    let backbone = randomise(Net::Mobilenetv2.build([3, 32, 32], &device).unwrap(), 1);
+    let backbone = randomise(build(Net::Mobilenetv2, [3, 32, 32], &device).unwrap(), 1);
     save(&backbone, Net::Mobilenetv2, lab.path("w.safetensors")).unwrap();
 }
 

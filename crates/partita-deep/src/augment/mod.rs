@@ -6,7 +6,7 @@ mod colour;
 mod warp;
 
 use crate::error::{DeepError, Result};
-use crate::images::Image;
+use partita_embed::images::Image;
 use partita::rng::{Stream, stream};
 use rand::RngExt;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! Rotation, scale, shear, shift and mirror in one resampling.
 
-use crate::images::Image;
+use partita_embed::images::Image;
 
 /// Where an output pixel comes from, relative to the middle.
 #[derive(Debug, Clone, Copy)]

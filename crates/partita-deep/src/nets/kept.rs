@@ -3,32 +3,30 @@
 use super::inverted::{self, Stage};
 use super::{ImageShape, Net};
 
-impl Net {
-    /// Count of numbers that a training step keeps for an image: every layer's output, before and after normalisation.
-    pub fn kept(self, shape: ImageShape) -> usize {
-        let [channels, h, w] = shape;
-        let pixels = h * w;
-        let layers = match self {
-            Self::Linear => 0,
-            Self::Mlp => 2 * 3 * 1200,
-            // Pooling after each of the first three layers quarters the maps.
-            Self::Vgg4 => {
-                (0..4).map(|i| (64 << i) * (2 * pixels / (1 << (2 * i)) + pixels / (4 << (2 * i)))).sum()
-            }
-            Self::Resnet18Cifar => 2 * 64 * pixels + residual(pixels, [2, 2, 2, 2], false),
-            Self::Resnet18Stl => {
-                let pooled = (h / 2 + 1) * (w / 2 + 1);
-                2 * 64 * pixels + 64 * pooled + residual(pooled, [2, 2, 2, 2], false)
-            }
-            Self::Resnet18 => (2 * 64 / 4 + 64 / 16) * pixels + residual(pixels / 16, [2, 2, 2, 2], false),
-            Self::Resnet50 | Self::Resnet50Keras => {
-                (2 * 64 / 4 + 64 / 16) * pixels + residual(pixels / 16, [3, 4, 6, 3], true)
-            }
-            Self::Mobilenetv2 => stacked(pixels, &inverted::MOBILENET_V2),
-            Self::EfficientnetLite0 => stacked(pixels, &inverted::EFFICIENTNET_LITE0),
-        };
-        channels * pixels + layers
-    }
+/// Count of numbers that a training step keeps for an image: every layer's output, before and after normalisation.
+pub fn kept(net: Net, shape: ImageShape) -> usize {
+    let [channels, h, w] = shape;
+    let pixels = h * w;
+    let layers = match net {
+        Net::Linear => 0,
+        Net::Mlp => 2 * 3 * 1200,
+        // Pooling after each of the first three layers quarters the maps.
+        Net::Vgg4 => {
+            (0..4).map(|i| (64 << i) * (2 * pixels / (1 << (2 * i)) + pixels / (4 << (2 * i)))).sum()
+        }
+        Net::Resnet18Cifar => 2 * 64 * pixels + residual(pixels, [2, 2, 2, 2], false),
+        Net::Resnet18Stl => {
+            let pooled = (h / 2 + 1) * (w / 2 + 1);
+            2 * 64 * pixels + 64 * pooled + residual(pooled, [2, 2, 2, 2], false)
+        }
+        Net::Resnet18 => (2 * 64 / 4 + 64 / 16) * pixels + residual(pixels / 16, [2, 2, 2, 2], false),
+        Net::Resnet50 | Net::Resnet50Keras => {
+            (2 * 64 / 4 + 64 / 16) * pixels + residual(pixels / 16, [3, 4, 6, 3], true)
+        }
+        Net::Mobilenetv2 => stacked(pixels, &inverted::MOBILENET_V2),
+        Net::EfficientnetLite0 => stacked(pixels, &inverted::EFFICIENTNET_LITE0),
+    };
+    channels * pixels + layers
 }
 
 /// The count for four stages of residual blocks; maps of the first have `pixels` pixels.

@@ -68,21 +68,3 @@ impl Vgg4 {
         maps.flatten(1, 3)
     }
 }
-
-/// Name in a `torch.nn.Sequential` of the same layers: `period` modules for every layer.
-fn sequential(name: &str, period: usize, first: &str) -> Option<String> {
-    let (layer, rest) = name.strip_prefix("layers.")?.split_once('.')?;
-    let (part, leaf) = rest.split_once('.')?;
-    let at = period * layer.parse::<usize>().ok()? + usize::from(part != first);
-    Some(format!("features.{at}.{leaf}"))
-}
-
-/// Name in a `torch.nn.Sequential` of linear layer, normalisation and activation.
-pub(super) fn mlp(name: &str) -> Option<String> {
-    sequential(name, 3, "linear")
-}
-
-/// Name in a `torch.nn.Sequential` of convolution, normalisation, activation and pooling.
-pub(super) fn vgg4(name: &str) -> Option<String> {
-    sequential(name, 4, "conv")
-}

@@ -157,14 +157,3 @@ impl Residual {
         relu(h + short)
     }
 }
-
-/// Name in torchvision's layout.
-pub(super) fn torchvision(name: &str) -> Option<String> {
-    let name = name.replace("third.conv", "conv3").replace("third.bn", "bn3");
-    Some(name.replace("downsample.conv", "downsample.0").replace("downsample.bn", "downsample.1"))
-}
-
-/// Name in the layout of networks for CIFAR, such as SCAN's, where the connection past a block is called `shortcut`.
-pub(super) fn shortcut(name: &str) -> Option<String> {
-    torchvision(name).map(|name| name.replace("downsample", "shortcut"))
-}

@@ -62,10 +62,10 @@ fn check(
 
 fn build(name: &str, shape: ImageShape, device: &Device) -> (Backbone, Layout) {
     if name == "mlp" {
-        return (Backbone::Mlp(Mlp::new(35, &[40, 40], device)), plain::mlp);
+        return (Backbone::Mlp(Mlp::new(35, &[40, 40], device)), |name| partita_embed::photos::Net::Mlp.layouts()[0](name));
     }
     let net: Net = name.parse().unwrap();
-    (net.build(shape, device).unwrap(), net.layouts()[0])
+    (build(net, shape, device).unwrap(), net.layouts()[0])
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn networks_agree_with_pytorch() {
 
 #[test]
 fn both_layouts_of_mobilenet_name_every_tensor_once() {
-    let backbone = Net::Mobilenetv2.build([3, 64, 64], &tested()).unwrap();
+    let backbone = build(Net::Mobilenetv2, [3, 64, 64], &tested()).unwrap();
     for layout in Net::Mobilenetv2.layouts() {
         let mut names = Vec::new();
         crate::weights::walk::each(&backbone, &mut |name, _, _| names.push(layout(name).unwrap()));
@@ -101,9 +101,9 @@ fn both_layouts_of_mobilenet_name_every_tensor_once() {
 
 #[test]
 fn images_that_do_not_fit_are_refused_with_the_reason() {
-    let grey = Net::Mobilenetv2.build([1, 28, 28], &tested()).unwrap_err();
+    let grey = build(Net::Mobilenetv2, [1, 28, 28], &tested()).unwrap_err();
     assert!(grey.to_string().contains("mobilenetv2") && grey.to_string().contains("three channels"));
-    assert!(Net::Vgg4.build([3, 7, 7], &tested()).is_err());
+    assert!(build(Net::Vgg4, [3, 7, 7], &tested()).is_err());
     let unknown = "vgg5".parse::<Net>().unwrap_err().to_string();
     assert!(unknown.contains("vgg5") && unknown.contains("resnet18-cifar"));
 }
@@ -117,13 +117,13 @@ fn weights_from_keras_give_the_features_that_are_known_of_them() {
         return;
     }
     let (net, device) = (Net::Resnet50Keras, tested());
-    let file = crate::weights::StateDict::open(&path).unwrap();
-    let backbone = crate::weights::load(net.build([3, 224, 224], &device).unwrap(), net, &file).unwrap();
+    let file = partita_embed::weights::StateDict::open(&path).unwrap();
+    let backbone = crate::weights::load(build(net, [3, 224, 224], &device).unwrap(), net, &file).unwrap();
     let pixel = |at: usize| ((7 * (at % 224) + 13 * (at / 224 % 224) + 31 * (at / (224 * 224))) % 256) as u8;
     let pixels = (0..3 * 224 * 224).map(pixel).collect();
-    let image = crate::images::Image { channels: 3, height: 224, width: 224, pixels };
+    let image = partita_embed::images::Image { channels: 3, height: 224, width: 224, pixels };
     let mut numbers = Vec::new();
-    crate::embed::Normalise::of(net).append(&image, &mut numbers);
+    partita_embed::photos::Normalise::of(net).append(&image, &mut numbers);
     let input = Tensor::from_data(TensorData::new(numbers, [1, 3, 224, 224]), &device);
     let found = values(backbone.forward(input));
     let (sum, square) =

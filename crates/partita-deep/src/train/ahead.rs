@@ -4,8 +4,8 @@
 use super::Params;
 use super::params::Aim;
 use crate::augment::{Augment, Draw};
-use crate::embed::Normalise;
-use crate::images::Pixels;
+use partita_embed::photos::Normalise;
+use partita_embed::images::Pixels;
 use burn::tensor::TensorData;
 use partita::rng::{Stream, stream};
 use rand::RngExt;

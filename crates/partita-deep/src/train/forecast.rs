@@ -2,8 +2,8 @@
 
 use super::{Aim, Params};
 use crate::error::{DeepError, Result};
-use crate::images::Pixels;
-use crate::nets::ImageShape;
+use crate::nets::{ImageShape, kept};
+use partita_embed::images::Pixels;
 
 /// Passes through the network that are in memory at the same time.
 fn passes(params: &Params) -> usize {
@@ -19,7 +19,7 @@ fn passes(params: &Params) -> usize {
 
 /// Bytes that an image of a batch takes: what the layers keep for it, and half as much again for gradients in progress.
 fn of_image(params: &Params, shape: ImageShape) -> u64 {
-    (4 * params.net.kept(shape) * passes(params)) as u64 * 3 / 2
+    (4 * kept(params.net, shape) * passes(params)) as u64 * 3 / 2
 }
 
 /// Bytes that a parameter takes: itself, its gradient and both of Adam's moments.

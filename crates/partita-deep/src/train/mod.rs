@@ -14,10 +14,10 @@ pub use model::DeepModel;
 pub use params::{Aim, Params};
 pub use scan::{Pretext, Scan, checkpoints, pretext, scan};
 
-use crate::embed::Normalise;
+use partita_embed::photos::Normalise;
 use crate::error::{DeepError, Result};
-use crate::images::Pixels;
-use crate::memory;
+use partita_embed::images::Pixels;
+use partita_embed::memory;
 use crate::nets::Classifier;
 use crate::optimise::{Optimiser, cosine};
 use crate::weights::{self, StateDict};

@@ -1,9 +1,9 @@
 //! A trained network as a file, and its predictions for images.
 
 use super::{Aim, Params, checkpoint};
-use crate::embed::Normalise;
+use partita_embed::photos::Normalise;
 use crate::error::{DeepError, Result};
-use crate::images::Pixels;
+use partita_embed::images::Pixels;
 use crate::nets::{Classifier, ImageShape};
 use crate::weights::{complete, tensors, walk, walk::values};
 use burn::module::Module;

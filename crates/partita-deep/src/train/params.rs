@@ -1,7 +1,7 @@
 //! Options of a deep fit, checked once.
 
 use crate::augment::Augment;
-use crate::embed::Normalise;
+use partita_embed::photos::Normalise;
 use crate::error::{DeepError, Result};
 use crate::losses::Vat;
 use crate::nets::{ImageShape, Net};

@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn a_dead_cluster_starts_beside_the_largest() {
-        use crate::images::Pixels;
+        use partita_embed::images::Pixels;
         use crate::nets::Net;
         use crate::optimise::{Moments, Pace};
         use crate::train::{Input, Params};

@@ -1,7 +1,8 @@
 use super::*;
+use partita_embed::photos::PhotoNet;
+use std::borrow::Cow;
 use crate::device::tested;
-use crate::embed::Embedder;
-use crate::images::Images;
+use partita_embed::images::Images;
 use crate::nets::Net;
 use crate::optimise::Rule;
 use partita::linear::{Loss, Solver};
@@ -293,16 +294,15 @@ fn weights_trained_here_give_the_features_they_were_trained_for() {
     let images = Images::open(&[lab.path()]).unwrap();
     let rows: Vec<usize> = (0..20).collect();
     let pixels = Pixels::load(&images, &rows, None).unwrap();
-    let found = trained(&input(&pixels), &Params { batch: 10, ..options(Net::Vgg4) });
-    let embedder = Embedder::new(found.model.net.backbone.clone(), Net::Vgg4, Normalise::PLAIN, 8, tested());
-    let mut features = Vec::new();
-    let mut keep = |some: &[f32]| {
-        features.extend_from_slice(some);
-        Ok(())
-    };
-    embedder.run(&images, &rows, 0..20, &Silent, &mut keep).unwrap();
+    let net = Net::Resnet18Cifar;
+    let found = trained(&input(&pixels), &Params { batch: 10, epochs: 1, ..options(net) });
+    let path = lab.path().join("w.safetensors");
+    found.model.complete_backbone(&path).unwrap().appear().unwrap();
+    let encoder = PhotoNet::new(net, &StateDict::open(&path).unwrap(), Normalise::PLAIN, 8).unwrap();
+    let mut features = vec![0.0; 20 * encoder.features()];
+    encoder.encode(|i| images.get(i).map(Cow::Owned), |i| images.name(i), &mut features).unwrap();
     let (expected, width) = found.model.features(&pixels, &Silent).unwrap();
-    assert_eq!((features.len(), width), (expected.len(), embedder.features()));
+    assert_eq!((features.len(), width), (expected.len(), encoder.features()));
     assert!(expected.iter().any(|v| *v > 0.0));
     for (a, b) in features.iter().zip(&expected) {
         assert!((a - b).abs() <= 1e-4 * (1.0 + b.abs()), "{a} {b}");

@@ -2,7 +2,8 @@
 
 use super::bert::{self, Bert};
 use super::tfidf::{self, Tfidf};
-use super::weights::Place;
+use super::weights::{found, needed};
+use crate::cache::RowCache;
 use crate::encoder::Encoder;
 use crate::error::{EmbedError, Result};
 use partita::report::Observer;
@@ -62,10 +63,10 @@ pub fn learnt<S: AsRef<str>>(
         encoders.push(match name.as_str() {
             tfidf::KIND => TextEncoder::Tfidf(Arc::new(Tfidf::learn(n, &text, observer)?)),
             MINILM => {
-                let place = Place::needed(name, wanted.weights)?;
-                let network = Bert::open(name, &place.folder)?;
-                let (called, folder) = (&place.called, place.folder.display());
-                notes.push(format!("encoded by {called} from {folder}, fingerprint {:016x}", network.fingerprint()));
+                let (folder, known) = needed(name, wanted.weights)?;
+                let network = Bert::open(name, &folder)?;
+                let (folder, print) = (folder.display(), network.fingerprint());
+                notes.push(format!("{name} ({}), fingerprint {print:016x}, from {folder}", known.licence));
                 TextEncoder::Bert(Box::new(network))
             }
             other => {
@@ -80,7 +81,7 @@ pub fn learnt<S: AsRef<str>>(
 /// What is taken where nobody says it: words, and the network where its weights are.
 fn usual(weights: Option<&Path>, notes: &mut Vec<String>) -> Result<Vec<String>> {
     let mut names = vec![tfidf::KIND.to_owned()];
-    if Place::of(MINILM, weights)?.is_some() {
+    if found(MINILM, weights)?.is_some() {
         names.push(MINILM.to_owned());
         notes.push(format!(
             "the weights of {MINILM} are there, so that texts are encoded by {} side by side; `encoder` {} takes words alone",
@@ -107,7 +108,8 @@ impl TextEncoder {
         }
     }
 
-    /// The rows of `n` texts; beyond `memory` bytes they go to a temporary file.
+    /// The rows of `n` texts; beyond `memory` bytes they go to a temporary file. Rows of a network are kept in a file of the folder `cache`, if there is one, and
+    /// taken from there.
     ///
     /// # Errors
     /// If they cannot be made, or the observer stops the work.
@@ -115,7 +117,7 @@ impl TextEncoder {
         &self,
         n: usize,
         text: impl Fn(usize) -> S + Sync,
-        memory: usize,
+        (memory, cache): (usize, Option<&Path>),
         observer: &dyn Observer,
     ) -> Result<TextRows> {
         match self {
@@ -124,7 +126,12 @@ impl TextEncoder {
                 let rows = tfidf.features_of(n, text, memory, &mut unknown, observer)?;
                 Ok(TextRows { rows, unknown })
             }
-            Self::Bert(network) => Ok(TextRows { rows: network.rows(n, text, memory, observer)?, unknown: Vec::new() }),
+            Self::Bert(network) => {
+                let open = |folder| RowCache::open(folder, network.name(), network.fingerprint(), network.features());
+                let mut cache = cache.map(open).transpose()?;
+                let rows = network.rows(n, text, memory, cache.as_mut(), observer)?;
+                Ok(TextRows { rows, unknown: Vec::new() })
+            }
         }
     }
 

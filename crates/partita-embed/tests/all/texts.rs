@@ -89,7 +89,7 @@ fn threads_change_no_bit() {
     let texts: Vec<String> = (0..200).map(|i| "oil price rose ".repeat(1 + i % 7) + &i.to_string()).collect();
     let on = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let rows = pool.install(|| network.rows(texts.len(), |i| &texts[i], 1 << 20, &Silent)).unwrap();
+        let rows = pool.install(|| network.rows(texts.len(), |i| &texts[i], 1 << 20, None, &Silent)).unwrap();
         rows.as_f32_slice().unwrap().to_vec()
     };
     assert_eq!(on(1), on(3));

@@ -1,14 +1,13 @@
 //! The images of a data set: files that are decoded when they are needed, or pixels in memory.
 
-use super::{Dataset, Note};
+use super::{Dataset, Note, usable_images};
 use crate::error::{JobError, Result};
 use crate::field::Field;
 use crate::resources::Resources;
 use crate::spec::{FitSpec, NetworkSpec};
-use partita_deep::DeepError;
-use partita_deep::images::{Images, Pixels};
-use partita_deep::nets::{ImageShape, Net};
-use partita_deep::weights::StateDict;
+use partita_embed::images::{ImageShape, Images, Pixels};
+use partita_embed::photos::Net;
+use partita_embed::weights::StateDict;
 use std::borrow::Cow;
 use std::path::PathBuf;
 
@@ -144,32 +143,4 @@ fn doubt(network: &NetworkSpec) -> Result<Option<Note>> {
     let Ok(net) = network.net.parse::<Net>() else { return Ok(None) };
     let text = StateDict::open(path)?.doubt(net);
     Ok(text.map(|text| Note::Read { path: path.clone(), text }))
-}
-
-/// Images from files and folders, with the numbers of those to use: all, or with `skip_bad` those that can be decoded, and a
-/// note for each of the others.
-///
-/// # Errors
-/// If a place holds no images, or none that can be used.
-pub fn usable_images(paths: &[PathBuf], skip_bad: bool) -> Result<(Images, Vec<usize>, Vec<Note>)> {
-    let images = Images::open(paths)?;
-    if !skip_bad {
-        let used = (0..images.len()).collect();
-        return Ok((images, used, Vec::new()));
-    }
-    let (used, bad) = images.survey();
-    let notes: Vec<Note> = bad.iter().map(skipped).collect();
-    if used.is_empty() {
-        let first = notes.first().map(|note| format!(" ({note})")).unwrap_or_default();
-        let problem = format!("none of the {} images can be used{first}", images.len());
-        return Err(JobError::file(Field::Data, problem));
-    }
-    Ok((images, used, notes))
-}
-
-fn skipped(problem: &DeepError) -> Note {
-    Note::Skipped(match problem {
-        DeepError::Image { name, problem } => format!("image {name}: {problem}"),
-        other => other.to_string(),
-    })
 }

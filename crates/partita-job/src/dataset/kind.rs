@@ -4,6 +4,7 @@ use crate::error::{JobError, Result};
 use crate::field::Field;
 use crate::spec::DataSpec;
 use partita_data::{STANDARD_INPUT, holds_lines};
+use partita_embed::images::is_picture;
 use partita_embed::texts::ENCODERS;
 use std::path::Path;
 
@@ -21,7 +22,7 @@ pub enum Kind {
     Table,
     /// Texts.
     Texts,
-    /// A folder of pictures.
+    /// Photos: folders and pictures, or files of images for which an encoder is named.
     Photos,
 }
 
@@ -43,13 +44,17 @@ impl Kind {
     /// # Errors
     /// If the first lines of a file cannot be read.
     pub fn of(path: &Path, spec: &DataSpec) -> Result<Self> {
-        if path.is_dir() {
+        if is_photo(path) {
             return Ok(Self::Photos);
         }
         let extension = extension(path);
         let asked = spec.text.is_some() || spec.encoder.iter().any(|name| ENCODERS.contains(&name.as_str()));
         if asked || JSON_LINES.contains(&extension.as_str()) {
             return Ok(Self::Texts);
+        }
+        // Encoders are of texts or of photos; images of MNIST and the like are in files whose names do not say it.
+        if !spec.encoder.is_empty() {
+            return Ok(Self::Photos);
         }
         // Whoever names columns has a table.
         let columns = !spec.columns.is_empty() || !spec.exclude.is_empty() || spec.missing.is_some();
@@ -74,8 +79,23 @@ impl Kind {
             );
             return Err(JobError::refused(Field::Data, problem));
         }
+        let photos = kinds.iter().position(|kind| *kind == Self::Photos);
+        let others = kinds.iter().position(|kind| *kind != Self::Photos);
+        if let (Some(photo), Some(other)) = (photos, others) {
+            let problem = format!(
+                "{} holds photos, but {} is no photo; give only photos, or name an encoder (`encoder`) if it holds images of MNIST, CIFAR or STL-10",
+                spec.paths[photo].display(),
+                spec.paths[other].display()
+            );
+            return Err(JobError::refused(Field::Data, problem));
+        }
         Ok(kinds.first().copied().unwrap_or(Self::Features))
     }
+}
+
+/// Whether a path is a folder or a picture, whose name says so.
+fn is_photo(path: &Path) -> bool {
+    path.is_dir() || is_picture(path)
 }
 
 /// The extension of a file, without that of gzip.

@@ -6,16 +6,16 @@ mod images;
 mod items;
 mod kind;
 mod open;
+mod photos;
 mod texts;
 
 pub use gaps::MissingNote;
 #[cfg(feature = "deep")]
 pub(crate) use images::Pictures;
-#[cfg(feature = "deep")]
-pub use images::usable_images;
 pub use items::Items;
 pub use kind::Kind;
 pub use open::Note;
+pub use photos::{Photos, usable_images};
 
 use crate::error::{JobError, Result};
 use crate::field::Field;
@@ -82,6 +82,8 @@ pub struct Dataset<'a> {
     medians: Option<Vec<f32>>,
     /// Whether the first lines of its tables, and of the files beside them, name columns, if that was said.
     headers: [Option<bool>; 2],
+    /// The photos that the rows were made of.
+    photos: Option<Photos>,
     #[cfg(feature = "deep")]
     pub(crate) pictures: Option<Pictures>,
     /// Images to learn a pretext from.
@@ -122,6 +124,7 @@ impl<'a> Dataset<'a> {
             model_fills: None,
             medians: None,
             headers: [None; 2],
+            photos: None,
             #[cfg(feature = "deep")]
             pictures: None,
             #[cfg(feature = "deep")]
@@ -214,9 +217,10 @@ impl<'a> Dataset<'a> {
             (Some(a), Some(b)) => refused(format!(
                 "'{id}' names several rows, {a} and {b} among them; give the number of the row"
             )),
-            (None, _) if self.dropped_ids.iter().any(|name| name == id) => {
-                refused(format!("row '{id}' is left out because it has missing values (`missing` drop-rows)"))
-            }
+            (None, _) if self.dropped_ids.iter().any(|name| name == id) => refused(match self.photos {
+                Some(_) => format!("photo '{id}' is left out because it cannot be used (`skip_bad`)"),
+                None => format!("row '{id}' is left out because it has missing values (`missing` drop-rows)"),
+            }),
             (None, _) => refused(format!(
                 "no row is called '{id}'; the first one is '{}'",
                 ids.first().map_or("", |s| s)
@@ -236,8 +240,13 @@ impl<'a> Dataset<'a> {
     pub fn row_numbered(&self, number: usize) -> Result<usize> {
         let Some(kept) = self.row_numbers() else { return Ok(number) };
         kept.binary_search(&number).map_err(|_| {
-            let problem = format!("row {number} is not among the rows in use, because values are missing in it or it does not exist");
-            JobError::refused(Field::Missing, problem)
+            let (field, why) = match self.photos {
+                Some(_) => (Field::SkipBad, "it cannot be used"),
+                None => (Field::Missing, "values are missing in it"),
+            };
+            let problem =
+                format!("row {number} is not among the rows in use, because {why} or it does not exist");
+            JobError::refused(field, problem)
         })
     }
 

@@ -1,14 +1,15 @@
 //! Opening what a specification or a model takes: feature files, or images.
 
-use super::{DataPart, Dataset, Kind};
+use super::{DataPart, Dataset, Kind, photos};
 use crate::error::{JobError, Result};
 use crate::field::Field;
 use crate::model::AnyModel;
 use crate::resources::Resources;
 use crate::spec::{DataSpec, FitSpec, Missing};
-use partita::report::{Observer, Silent};
-use partita_data::model_file::{ModelFile, Names};
+use partita::report::Observer;
+use partita_data::model_file::{ModelFile, Names, StoredEncoder};
 use partita_data::{Columns, OpenOptions, Source, Why, open, read_label_table, read_weights};
+use partita_embed::photos::PHOTOS;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,31 +30,32 @@ pub enum Note {
         /// What to know.
         text: String,
     },
+    /// About an encoder: which weights it has, where rows are kept.
+    Encoder(String),
     /// An image that was left out.
     Skipped(String),
     /// What was done about missing values.
     Missing(String),
-    /// About raw items in memory that were encoded.
-    Encoded(String),
 }
 
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Read { path, text } => write!(f, "note: {}: {text}", path.display()),
+            Self::Encoder(what) => write!(f, "encoder: {what}"),
             Self::Skipped(what) => write!(f, "skipped: {what}"),
-            Self::Missing(what) | Self::Encoded(what) => write!(f, "note: {what}"),
+            Self::Missing(what) => write!(f, "note: {what}"),
         }
     }
 }
 
 impl Dataset<'static> {
-    /// Open feature files of the same rows.
+    /// Open feature files of the same rows, or photos, which an encoder makes rows of; `observer` sees how far it is.
     ///
     /// # Errors
     /// If a file cannot be read, or the files do not hold the same rows.
-    pub fn open(spec: &DataSpec, resources: &Resources) -> Result<Self> {
-        Self::open_beside(spec, &[], resources)
+    pub fn open(spec: &DataSpec, resources: &Resources, observer: &dyn Observer) -> Result<Self> {
+        Self::open_beside(spec, &[], resources, observer)
     }
 
     /// The same where labels or weights are read from files, as they are typed, for these fields. A column of the same file that is
@@ -61,19 +63,16 @@ impl Dataset<'static> {
     ///
     /// # Errors
     /// As [`Self::open`], or if such a column cannot be found.
-    pub fn open_beside(spec: &DataSpec, beside: &[(Field, &Path)], resources: &Resources) -> Result<Self> {
-        Self::open_seen(spec, beside, resources, &Silent)
-    }
-
-    /// The same, where an observer sees how far raw items are encoded.
-    fn open_seen(
+    pub fn open_beside(
         spec: &DataSpec,
         beside: &[(Field, &Path)],
         resources: &Resources,
         observer: &dyn Observer,
     ) -> Result<Self> {
-        if Kind::of_all(spec)? == Kind::Texts {
-            return Self::open_texts(spec, resources, observer);
+        match Kind::of_all(spec)? {
+            Kind::Texts => return Self::open_texts(spec, resources, observer),
+            Kind::Photos => return Self::of_photos(spec, &[], resources, observer),
+            Kind::Features | Kind::Table => {}
         }
         let missing = spec.missing.unwrap_or_default();
         opened(spec, beside, None, resources)?.completed(missing, None, resources.memory)
@@ -83,15 +82,7 @@ impl Dataset<'static> {
     ///
     /// # Errors
     /// As [`Self::open`], or if images cannot be used.
-    pub fn open_for(spec: &FitSpec, resources: &Resources) -> Result<Self> {
-        Self::open_for_seen(spec, resources, &Silent)
-    }
-
-    /// The same, where an observer sees how far raw items are encoded, and may stop it.
-    ///
-    /// # Errors
-    /// As [`Self::open_for`], or if the observer stops the work.
-    pub fn open_for_seen(spec: &FitSpec, resources: &Resources, observer: &dyn Observer) -> Result<Self> {
+    pub fn open_for(spec: &FitSpec, resources: &Resources, observer: &dyn Observer) -> Result<Self> {
         #[cfg(feature = "deep")]
         if let Some(network) = &spec.network {
             let images = Self::open_images(&spec.data.paths, network.skip_bad, resources)?;
@@ -102,8 +93,8 @@ impl Dataset<'static> {
             // The new rows are seen by the old model too, so that their columns have to be its columns.
             Some(path) => {
                 let ModelFile { names, encoders, .. } = ModelFile::read(path)?;
-                if encoders.iter().any(Option::is_some) {
-                    return Self::open_texts_for(&encoders, &spec.data, resources, observer);
+                if encoders.iter().any(Option::is_some) || Kind::of_all(&spec.data)? == Kind::Photos {
+                    return Self::open_encoded(&encoders, &spec.data, resources, observer);
                 }
                 let missing = spec.data.missing.unwrap_or_default();
                 opened(&spec.data, &beside, Some(&names), resources)?.completed(
@@ -112,7 +103,7 @@ impl Dataset<'static> {
                     resources.memory,
                 )
             }
-            None => Self::open_seen(&spec.data, &beside, resources, observer),
+            None => Self::open_beside(&spec.data, &beside, resources, observer),
         }
     }
 
@@ -126,9 +117,10 @@ impl Dataset<'static> {
         spec: &DataSpec,
         beside: &[(Field, &Path)],
         resources: &Resources,
+        observer: &dyn Observer,
     ) -> Result<Self> {
-        if model.encoders.iter().any(Option::is_some) {
-            let dataset = Self::open_texts_for(&model.encoders, spec, resources, &Silent)?;
+        if model.encoders.iter().any(Option::is_some) || Kind::of_all(spec)? == Kind::Photos {
+            let dataset = Self::open_encoded(&model.encoders, spec, resources, observer)?;
             model.model.check_widths(&dataset.widths())?;
             return Ok(dataset);
         }
@@ -151,6 +143,22 @@ impl Dataset<'static> {
         dataset.completed(missing, medians, resources.memory)
     }
 
+    /// Open raw items for a model with these encoders.
+    fn open_encoded(
+        encoders: &[Option<StoredEncoder>],
+        spec: &DataSpec,
+        resources: &Resources,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
+        // Images of MNIST and the like are in files whose names do not say it.
+        let takes = encoders.iter().flatten().any(|encoder| encoder.kind == PHOTOS);
+        if takes || Kind::of_all(spec)? == Kind::Photos {
+            let first = spec.paths.first().map(PathBuf::as_path).unwrap_or(Path::new(""));
+            return Self::of_photos(spec, &photos::stored(encoders, first)?, resources, observer);
+        }
+        Self::open_texts_for(encoders, spec, resources, observer)
+    }
+
     /// Open what a model takes: feature files, or images for a network. Bad images can be skipped only where there are images.
     ///
     /// # Errors
@@ -160,12 +168,12 @@ impl Dataset<'static> {
         spec: &DataSpec,
         skip_bad: bool,
         resources: &Resources,
+        observer: &dyn Observer,
     ) -> Result<Self> {
         match model {
             AnyModel::Linear(file) => {
-                let why = "for a model of rows; leave it out";
-                JobError::first_idle(&[(Field::SkipBad, skip_bad)], why)?;
-                Self::open_for_model(file, spec, &[], resources)
+                let spec = DataSpec { skip_bad: skip_bad || spec.skip_bad, ..spec.clone() };
+                Self::open_for_model(file, &spec, &[], resources, observer)
             }
             #[cfg(feature = "deep")]
             AnyModel::Network(_) => {
@@ -208,12 +216,12 @@ impl Dataset<'static> {
             );
             return Err(JobError::refused(Field::Data, problem));
         }
-        Ok(Self::from_pixels(partita_deep::images::Pixels::new(shape, bytes)))
+        Ok(Self::from_pixels(partita_embed::images::Pixels::new(shape, bytes)))
     }
 
     /// Images that are in memory.
     #[cfg(feature = "deep")]
-    pub fn from_pixels(pixels: partita_deep::images::Pixels) -> Self {
+    pub fn from_pixels(pixels: partita_embed::images::Pixels) -> Self {
         let pictures = Some(Pictures::Memory(pixels));
         Self { pictures, ..Self::of_parts(Vec::new()) }
     }
@@ -226,14 +234,7 @@ fn opened(
     names: Option<&Names>,
     resources: &Resources,
 ) -> Result<Dataset<'static>> {
-    if let Some(folder) = spec.paths.iter().find(|path| path.is_dir()) {
-        let problem = format!(
-            "{} is a folder, where features are read from files; if it holds pictures, compute their features with \
-             `partita embed` first, or fit a network to them (`net`)",
-            folder.display()
-        );
-        return Err(JobError::refused(Field::Data, problem));
-    }
+    photos::refuse_for_features(spec, resources)?;
     let taken: Vec<Taken> =
         spec.paths.iter().map(|path| taken(path, spec.header, beside)).collect::<Result<_>>()?;
     let like = expected(names, spec.paths.len());

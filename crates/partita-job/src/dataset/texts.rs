@@ -122,10 +122,12 @@ impl Dataset<'static> {
     fn encoded(read: Read, encoders: &[TextEncoder], notes: Vec<String>, resources: &Resources, observer: &dyn Observer) -> Result<Self> {
         let Read { items, column, origin, ids, kept, dropped, notes: said } = read;
         let mut parts = Vec::with_capacity(encoders.len());
-        let mut notes: Vec<Note> = said.into_iter().chain(notes.into_iter().map(|text| noted(origin.as_deref(), text))).collect();
+        let mut notes: Vec<Note> = said.into_iter().chain(notes.into_iter().map(Note::Encoder)).collect();
+        let cache = resources.cache_folder();
         for encoder in encoders {
             let text = |row: usize| items.get(row);
-            let found = resources.on_threads(|| encoder.rows(items.len(), text, resources.memory, observer))??;
+            let room = (resources.memory, cache.as_deref());
+            let found = resources.on_threads(|| encoder.rows(items.len(), text, room, observer))??;
             notes.extend(strange(&found.unknown, &items).map(|text| noted(origin.as_deref(), text)));
             let stored = with_column(encoder.stored(), column.as_deref());
             let items = Some(Items::Texts(items.clone().encoded_by(encoder.tfidf().cloned())));
@@ -205,7 +207,7 @@ fn is_json(path: &Path) -> bool {
 fn noted(origin: Option<&Path>, text: String) -> Note {
     match origin {
         Some(path) => Note::Read { path: path.to_owned(), text },
-        None => Note::Encoded(text),
+        None => Note::Encoder(text),
     }
 }
 

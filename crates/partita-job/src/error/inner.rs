@@ -1,7 +1,6 @@
 //! Errors of the engines: the field that each is about, and its words in the spelling of a front end.
 
 use crate::field::Field;
-#[cfg(feature = "deep")]
 use crate::field::spelled;
 
 /// The field that a problem of the core is about.
@@ -52,13 +51,26 @@ pub(super) fn deep_message(error: &partita_deep::DeepError, spell: &dyn Fn(Field
     if let partita_deep::DeepError::Core(error) = error {
         return core_message(error, spell);
     }
+    flags_spelled(&error.to_string(), spell)
+}
+
+/// The words of encoders, which name options as the command does.
+pub(super) fn embed_message(error: &partita_embed::EmbedError, spell: &dyn Fn(Field) -> String) -> String {
+    match error {
+        partita_embed::EmbedError::Core(error) => core_message(error, spell),
+        other => flags_spelled(&other.to_string(), spell),
+    }
+}
+
+/// A text with the command's names of fields, in the spelling of another front end.
+fn flags_spelled(text: &str, spell: &dyn Fn(Field) -> String) -> String {
     let mut fields: Vec<(String, Field)> =
         Field::ALL.iter().map(|field| (format!("--{}", field.name().replace('_', "-")), *field)).collect();
     // The longest first, so that no name is taken for the beginning of another.
     fields.sort_by_key(|(flag, _)| std::cmp::Reverse(flag.len()));
     let marked = fields
         .iter()
-        .fold(error.to_string(), |text, (flag, field)| text.replace(flag, &format!("`{}`", field.name())));
+        .fold(text.to_owned(), |text, (flag, field)| text.replace(flag, &format!("`{}`", field.name())));
     spelled(&marked, spell)
 }
 

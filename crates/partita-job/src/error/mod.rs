@@ -5,7 +5,7 @@ mod inner;
 use crate::field::{Field, spelled};
 #[cfg(feature = "deep")]
 use inner::deep_message;
-use inner::{core_message, field_of};
+use inner::{core_message, embed_message, field_of};
 use partita_data::DataError;
 use std::error::Error;
 use std::fmt;
@@ -65,6 +65,8 @@ pub enum JobError {
     Core(partita::Error),
     /// A file that could not be read or written.
     Data(DataError),
+    /// A problem of raw items: photos, texts, weights of encoders.
+    Embed(partita_embed::EmbedError),
     /// A problem of images or networks.
     #[cfg(feature = "deep")]
     Deep(partita_deep::DeepError),
@@ -101,7 +103,8 @@ impl JobError {
             Self::Refused { field, .. } | Self::File { field, .. } => *field,
             Self::Threads(_) => Some(Field::Threads),
             Self::Core(error) => field_of(error),
-            Self::Data(_) => None,
+            Self::Embed(partita_embed::EmbedError::Core(error)) => field_of(error),
+            Self::Data(_) | Self::Embed(_) => None,
             #[cfg(feature = "deep")]
             Self::Deep(partita_deep::DeepError::Core(error)) => field_of(error),
             #[cfg(feature = "deep")]
@@ -125,6 +128,7 @@ impl JobError {
             Self::Threads(error) => format!("cannot start the threads: {error}"),
             Self::Core(error) => core_message(error, spell),
             Self::Data(error) => error.to_string(),
+            Self::Embed(error) => embed_message(error, spell),
             #[cfg(feature = "deep")]
             Self::Deep(error) => deep_message(error, spell),
             Self::During { what, cause } => format!("{what}: {}", cause.message(spell)),
@@ -187,6 +191,7 @@ impl Error for JobError {
             Self::Threads(error) => Some(error),
             Self::Core(error) => Some(error),
             Self::Data(error) => Some(error),
+            Self::Embed(error) => Some(error),
             #[cfg(feature = "deep")]
             Self::Deep(error) => Some(error),
             Self::During { cause, .. } | Self::Kept { cause, .. } => Some(&**cause),
@@ -212,7 +217,7 @@ impl From<partita_embed::EmbedError> for JobError {
         match error {
             partita_embed::EmbedError::Data(error) => Self::Data(error),
             partita_embed::EmbedError::Core(error) => Self::Core(error),
-            other => Self::refused(None, other.to_string()),
+            other => Self::Embed(other),
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::resources::Resources;
 use partita::metrics::{mean_entropy, scores};
 use partita::report::Silent;
 use partita_data::DataError;
-use partita_deep::images::Pixels;
+use partita_embed::images::Pixels;
 use partita_deep::train::{Aim, DeepModel, Epoch};
 use serde_json::{Value, json};
 use std::fs::File;

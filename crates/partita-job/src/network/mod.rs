@@ -21,7 +21,7 @@ use partita::report::Observer;
 use partita::simplex::largest;
 use partita_deep::device::{Device, Processor};
 use partita_deep::train::{DeepFit, DeepModel, Epoch, Input, Params, Pretext, Scan, fit, pretext, scan};
-use partita_deep::weights::StateDict;
+use partita_embed::weights::StateDict;
 use std::time::Instant;
 
 /// What may bring dead clusters back: too fast a head sends all images to one cluster, where the loss is flat.

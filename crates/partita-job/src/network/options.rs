@@ -3,13 +3,13 @@
 use crate::error::{JobError, Result};
 use crate::field::Field;
 use crate::spec::{FitSpec, NetworkSpec, PretextOptimiser};
-use partita_deep::DeepError;
 use partita_deep::augment::Augment;
-use partita_deep::embed::Normalise;
 use partita_deep::losses::Vat;
-use partita_deep::nets::Net;
 use partita_deep::optimise::{Pace, Rule};
 use partita_deep::train::{Aim, Params, Pretext, Scan};
+use partita_embed::photos::Net;
+use partita_embed::photos::Normalise;
+use std::fmt::Display;
 use std::str::FromStr;
 
 /// The options of training.
@@ -52,8 +52,8 @@ pub(super) fn params(spec: &FitSpec, network: &NetworkSpec) -> Result<Params> {
 }
 
 /// What a field names, or an error that names the field.
-pub(super) fn parsed<T: FromStr<Err = DeepError>>(field: Field, text: &str) -> Result<T> {
-    text.parse().map_err(|problem: DeepError| JobError::Value {
+pub(super) fn parsed<T: FromStr<Err: Display>>(field: Field, text: &str) -> Result<T> {
+    text.parse().map_err(|problem: T::Err| JobError::Value {
         field,
         value: format!("{text}:"),
         problem: problem.to_string(),

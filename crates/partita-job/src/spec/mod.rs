@@ -9,7 +9,6 @@ mod network;
 mod prior;
 
 pub use clusters::ClusterCount;
-#[cfg(feature = "deep")]
 pub(crate) use idle::refuse_for_images;
 pub use method::{MethodSpec, OptimiserKind};
 pub use network::{NetworkSpec, PretextOptimiser};
@@ -127,10 +126,13 @@ pub struct DataSpec {
     pub missing: Option<Missing>,
     /// Column of a table, or field of JSON lines, that holds the texts to cluster; several with commas between are joined.
     pub text: Option<String>,
-    /// What makes rows of raw items, by name; several stand side by side. For texts `"tfidf"` and `"minilm"`.
+    /// What makes rows of raw items, by name; several stand side by side. For photos `mobilenetv2`, which is the usual one, `efficientnet-lite0`,
+    /// `resnet18`, `resnet50` or `resnet50-keras`, where `NAME@SIZE` resizes photos to that many pixels; for texts `tfidf` and `minilm`.
     pub encoder: Vec<String>,
     /// Where the weights of encoders are, before the usual places are searched.
     pub encoder_weights: Option<PathBuf>,
+    /// Whether photos that cannot be decoded are left out, of all results too.
+    pub skip_bad: bool,
 }
 
 /// What is done about values that are missing or infinite.

@@ -163,11 +163,18 @@ impl<'a> Fitting<'a> {
     /// # Errors
     /// If the rows cannot be read.
     pub fn advance(&mut self) -> Result<bool> {
-        if self.state.train.is_done() && !self.next_training()? {
+        if self.has_ended() && !self.next_training()? {
             return Ok(false);
         }
         self.trainer.advance(&mut self.state.train)?;
         Ok(true)
+    }
+
+    /// Whether the training under way has ended. That of a trial ends before its refinement, which is only worth its time if the trial is preferred.
+    fn has_ended(&self) -> bool {
+        let train = &self.state.train;
+        let on_trial = matches!(self.state.trial, Some(Trial { train: None, .. }));
+        train.is_done() || (on_trial && train.stage() == Stage::Search && self.trainer.is_searched(train))
     }
 
     /// After a training: the next one, if there is one, of the estimation of the prior or of the fit itself.
@@ -187,7 +194,7 @@ impl<'a> Fitting<'a> {
         Ok(true)
     }
 
-    /// After the fit from the graph: that of equal sizes. After both: the one that neighbours agree on.
+    /// After the fit from the graph: that of equal sizes. After both: the one that neighbours agree on; that from the graph is to be refined then.
     fn end_of_trial(&mut self) -> Result<bool> {
         let Some(Trial { prior, train }) = self.state.trial.take() else { return Ok(false) };
         let Some(tried) = train else {
@@ -204,7 +211,7 @@ impl<'a> Fitting<'a> {
             self.trainer = trainer(&self.plan, None, self.source)?;
             self.state.train = tried;
         }
-        Ok(false)
+        Ok(!self.state.train.is_done())
     }
 
     fn set_prior(&mut self, prior: Vec<f64>) {

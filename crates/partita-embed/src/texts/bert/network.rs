@@ -6,7 +6,6 @@ use crate::error::{EmbedError, Result};
 use partita::numeric::vector::{dispatch, exp, inverse_norm, sum, sum_squares};
 use partita_data::Fingerprint;
 use partita_data::safetensors_io::{Tensor, TensorFile, Values};
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 /// The whole network.
@@ -97,7 +96,7 @@ impl Network {
     }
 
     /// The rows of some texts, given as tokens, into `out`. A text's row does not depend on the others.
-    pub fn forward(&self, texts: &[Cow<'_, [u32]>], room: &mut Workspace, out: &mut [f32]) {
+    pub fn forward(&self, texts: &[&[u32]], room: &mut Workspace, out: &mut [f32]) {
         let h = self.config.hidden;
         let tokens: usize = texts.iter().map(|text| text.len()).sum();
         room.x.clear();

@@ -1,8 +1,8 @@
 //! What a file says of the network that its weights are from, beside their names and shapes.
 
-use super::StateDict;
-use crate::nets::{ImageShape, Net};
-use crate::normalise::Normalise;
+use super::net::{ImageShape, Net};
+use super::normalise::Normalise;
+use crate::weights::StateDict;
 use std::collections::BTreeMap;
 
 /// What a file says of the network that its weights are from; only files that were written here say something.
@@ -30,13 +30,13 @@ impl About {
 impl StateDict {
     /// How the images were normalised that the weights were trained on, if the file says it.
     pub fn normalise(&self) -> Option<Normalise> {
-        self.about.normalise
+        About::of(self.texts()).normalise
     }
 
     /// What a user should know before these weights become those of `net`: the file does not say which of two networks it is
     /// from whose weights look the same.
     pub fn doubt(&self, net: Net) -> Option<String> {
-        let other = net.look_alike().filter(|_| self.about.net.is_none())?;
+        let other = net.look_alike().filter(|_| About::of(self.texts()).net.is_none())?;
         Some(format!(
             "it does not say whether its weights are those of {net} or of {other}; they are used as {net}'s"
         ))

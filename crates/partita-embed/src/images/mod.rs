@@ -6,8 +6,9 @@ mod packed;
 mod pixels;
 mod resize;
 
-use crate::error::{DeepError, Result};
+use crate::error::{EmbedError, Result};
 use folder::Folder;
+pub use folder::is_picture;
 use packed::Packed;
 use partita_data::Fingerprint;
 pub use pixels::Pixels;
@@ -16,6 +17,9 @@ use std::ffi::OsString;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+
+/// Channels, height and width of images.
+pub type ImageShape = [usize; 3];
 
 /// An image: channel after channel, row after row.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -117,7 +121,7 @@ impl Images {
         let mut starts = vec![0];
         for path in paths {
             let path = path.as_ref();
-            let part = match path.is_dir() || folder::is_picture(path) {
+            let part = match path.is_dir() || is_picture(path) {
                 true => ImageSource::Folder(Folder::open(path)?),
                 false => ImageSource::Packed(Packed::open(path)?),
             };
@@ -125,7 +129,7 @@ impl Images {
                 let problem =
                     "it holds none; give pictures, a folder of them, or files of MNIST, CIFAR or STL-10"
                         .into();
-                return Err(DeepError::Images { path: path.to_owned(), problem });
+                return Err(EmbedError::Images { path: path.to_owned(), problem });
             }
             starts.push(starts[starts.len() - 1] + part.len());
             parts.push(part);
@@ -164,6 +168,24 @@ impl Images {
             ImageSource::Packed(packed) => packed.name(at),
             ImageSource::Folder(folder) => folder.name(at),
         }
+    }
+
+    /// What identifies the content of image `i`: the beginning of a hash of its file, or of its pixels if the file has several.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn content(&self, i: usize) -> Result<[u8; 16]> {
+        use sha2::{Digest, Sha256};
+        let (part, at) = self.locate(i);
+        let hash = match part {
+            ImageSource::Folder(folder) => Sha256::digest(&*folder.bytes(at)?),
+            ImageSource::Packed(packed) => {
+                let image = packed.get(at)?;
+                let shape = image.shape().map(|side| (side as u64).to_le_bytes()).concat();
+                Sha256::new().chain_update(shape).chain_update(&image.pixels).finalize()
+            }
+        };
+        Ok(std::array::from_fn(|byte| hash[byte]))
     }
 
     /// A number that changes with the name of image `i` and with the size and age of its file.
@@ -211,7 +233,7 @@ impl Images {
     }
 
     /// The indices of all images that can be decoded, and the errors of the others.
-    pub fn survey(&self) -> (Vec<usize>, Vec<DeepError>) {
+    pub fn survey(&self) -> (Vec<usize>, Vec<EmbedError>) {
         use rayon::prelude::*;
         let check = |i: usize| self.get(i).map(|_| i);
         let checked: Vec<Result<usize>> = (0..self.len()).into_par_iter().map(check).collect();
@@ -241,7 +263,7 @@ fn shown(path: &Path, base: &Path) -> String {
 
 /// All files below a folder, in the order of their names. Links are followed, unless they lead back to a folder above.
 fn files_below(folder: &Path, within: &[PathBuf]) -> Result<Vec<PathBuf>> {
-    let problem = |e: std::io::Error| DeepError::Images { path: folder.to_owned(), problem: e.to_string() };
+    let problem = |e: std::io::Error| EmbedError::Images { path: folder.to_owned(), problem: e.to_string() };
     let place = folder.canonicalize().map_err(problem)?;
     if within.contains(&place) {
         return Ok(Vec::new());

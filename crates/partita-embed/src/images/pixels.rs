@@ -1,9 +1,8 @@
 //! Images of one shape, decoded into memory to be trained on.
 
-use super::{Image, Images};
-use crate::error::{DeepError, Result};
+use super::{Image, ImageShape, Images};
+use crate::error::{EmbedError, Result};
 use crate::memory;
-use crate::nets::ImageShape;
 use rayon::prelude::*;
 
 /// Pixels of all images, one after another.
@@ -27,7 +26,7 @@ impl Pixels {
                 None => image,
             }
         };
-        let &first = rows.first().ok_or_else(|| DeepError::Option("there are no images".into()))?;
+        let &first = rows.first().ok_or_else(|| EmbedError::Refused("there are no images".into()))?;
         let shape = made(images.get(first)?).shape();
         let advice = || {
             let ([_, h, w], first) = (shape, images.name(first));
@@ -60,7 +59,7 @@ impl Pixels {
         let need = len as u64 * rows.len() as u64;
         if let Some(free) = memory::free().filter(|&free| need > free) {
             let advice = "give fewer images at a time, or make them smaller".into();
-            return Err(DeepError::Memory { what: "holding the images", need, free, advice });
+            return Err(EmbedError::Memory { what: "holding the images", need, free, advice });
         }
         let mut bytes = vec![0; len * rows.len()];
         bytes.par_chunks_exact_mut(len).zip(rows).try_for_each(|(out, &i)| {
@@ -68,7 +67,7 @@ impl Pixels {
             let found = image.shape();
             let image = made(image);
             if image.shape() != shape {
-                return Err(DeepError::OtherShape { name: images.name(i), found, advice: advice() });
+                return Err(EmbedError::OtherShape { name: images.name(i), found, advice: advice() });
             }
             out.copy_from_slice(&image.pixels);
             Ok(())
@@ -97,7 +96,7 @@ impl Pixels {
     }
 
     /// All pixels, image after image.
-    pub(crate) fn bytes(&self) -> &[u8] {
+    pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 

@@ -1,8 +1,8 @@
 //! What is subtracted from pixels and what they are divided by before a network sees them.
 
-use crate::error::{DeepError, Result};
+use super::net::Net;
+use crate::error::{EmbedError, Result};
 use crate::images::Image;
-use crate::nets::Net;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -55,7 +55,7 @@ impl Normalise {
         let deviations = self.deviation.iter().all(|deviation| deviation.is_finite() && *deviation > 0.0);
         match means && deviations {
             true => Ok(()),
-            false => Err(DeepError::Option(format!(
+            false => Err(EmbedError::Refused(format!(
                 "images cannot be normalised by {self}; means must be finite, deviations finite and above 0"
             ))),
         }
@@ -69,8 +69,19 @@ impl Normalise {
         }
     }
 
+    /// The same pixel after pixel, the channels of each side by side.
+    pub(crate) fn interleave(&self, image: &Image, out: &mut Vec<f32>) {
+        let plane = image.height * image.width;
+        let lines = [0, 1, 2].map(|c| self.line(c));
+        let [r, g, b] = [0, 1, 2].map(|c| &image.pixels[c * plane..][..plane]);
+        for ((r, g), b) in r.iter().zip(g).zip(b) {
+            let pixel = [*r, *g, *b].map(f32::from);
+            out.extend([0, 1, 2].map(|c| pixel[c] * lines[c].0 + lines[c].1));
+        }
+    }
+
     /// The same for values from 0 to 255 that are no longer whole numbers, with `plane` values per channel.
-    pub(crate) fn of_values(&self, values: &[f32], plane: usize) -> Vec<f32> {
+    pub fn of_values(&self, values: &[f32], plane: usize) -> Vec<f32> {
         let planes = values.chunks_exact(plane).enumerate();
         let normalised = planes.flat_map(|(c, values)| {
             let (scale, shift) = self.line(c);
@@ -97,17 +108,17 @@ const NAMES: [(&str, Normalise); 7] = [
 ];
 
 impl FromStr for Normalise {
-    type Err = DeepError;
+    type Err = EmbedError;
 
     /// A name, or the means and the deviations of the channels; one number is meant for all channels.
     ///
     /// ```
-    /// use partita_deep::embed::Normalise;
+    /// use partita_embed::photos::Normalise;
     /// assert_eq!("imagenet".parse::<Normalise>()?, Normalise::IMAGENET);
     /// let by_numbers: Normalise = "0.5,0.4,0.3/0.2".parse()?;
     /// assert_eq!((by_numbers.mean, by_numbers.deviation), ([0.5, 0.4, 0.3], [0.2; 3]));
     /// assert!("0.5".parse::<Normalise>().is_err());
-    /// # Ok::<(), partita_deep::DeepError>(())
+    /// # Ok::<(), partita_deep::EmbedError>(())
     /// ```
     fn from_str(text: &str) -> Result<Self> {
         if let Some((_, known)) = NAMES.iter().find(|(name, _)| *name == text) {
@@ -115,7 +126,7 @@ impl FromStr for Normalise {
         }
         let bad = || {
             let names: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
-            DeepError::Option(format!(
+            EmbedError::Refused(format!(
                 "`{text}` does not say how to normalise images; write {}, or MEAN,MEAN,MEAN/DEVIATION,DEVIATION,DEVIATION for pixels from 0 to 1",
                 names.join(", ")
             ))

@@ -2,7 +2,7 @@
 
 use super::jpeg::is_cut;
 use super::{Age, Image, age, files_below, shown};
-use crate::error::{DeepError, Result};
+use crate::error::{EmbedError, Result};
 use image::{DynamicImage, ImageDecoder, ImageReader, Limits};
 use memmap2::Mmap;
 use partita_data::{DataError, open_regular, unpanicked};
@@ -61,8 +61,13 @@ impl Folder {
         age(&self.files[i].metadata().ok()?)
     }
 
+    /// The bytes of a picture's file.
+    pub fn bytes(&self, i: usize) -> Result<Mmap> {
+        mapped(&self.files[i]).map_err(|problem| EmbedError::Image { name: self.name(i), problem })
+    }
+
     pub fn get(&self, i: usize) -> Result<Image> {
-        let problem = |problem: String| DeepError::Image { name: self.name(i), problem };
+        let problem = |problem: String| EmbedError::Image { name: self.name(i), problem };
         // The decoders are third-party code: if a hostile file makes one panic, the file is reported.
         let decoded = unpanicked(|| decode(&self.files[i]));
         let decoded = decoded.unwrap_or_else(|| Err("its structure contradicts itself".into()));
@@ -79,17 +84,22 @@ impl Folder {
 }
 
 /// Whether a file is named like a picture.
-pub(super) fn is_picture(path: &Path) -> bool {
+pub fn is_picture(path: &Path) -> bool {
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
     EXTENSIONS.contains(&&*extension)
 }
 
-/// Decode a picture the right way up.
-fn decode(path: &Path) -> std::result::Result<DynamicImage, String> {
+/// The bytes of a file.
+fn mapped(path: &Path) -> std::result::Result<Mmap, String> {
     // A pipe or a device among the pictures could keep the decoder waiting for ever.
     let file = open_regular(path).map_err(|e| e.to_string())?;
     // SAFETY: if another program shortens the file while it is mapped, this program ends, as everywhere in Partita.
-    let bytes = unsafe { Mmap::map(&file) }.map_err(|e| e.to_string())?;
+    unsafe { Mmap::map(&file) }.map_err(|e| e.to_string())
+}
+
+/// Decode a picture the right way up.
+fn decode(path: &Path) -> std::result::Result<DynamicImage, String> {
+    let bytes = mapped(path)?;
     if is_cut(&bytes) {
         return Err("it is cut short: its last part is missing".into());
     }

@@ -1,9 +1,9 @@
 //! Which form of ResNet-50 a file is for. Both forms have the same names and shapes of tensors, and the wrong one gives
 //! features that look plausible.
 
-use super::StateDict;
+use super::net::Net;
 use crate::error::Result;
-use crate::nets::Net;
+use crate::weights::StateDict;
 
 /// Forms of one network and the pixels that each was trained with.
 const FORMS: [(Net, &str); 2] =

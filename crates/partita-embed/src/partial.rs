@@ -1,6 +1,6 @@
 //! Rows that are saved during a long run, so that it can be resumed.
 
-use crate::error::{DeepError, Result};
+use crate::error::{EmbedError, Result};
 use partita_data::{DataError, locked};
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom, Write};
@@ -85,11 +85,11 @@ impl<'a> PartialRows<'a> {
     }
 
     /// Pass all rows to `sink`, one after another.
-    pub fn each<E: From<DeepError>>(
+    pub fn each<E: From<EmbedError>>(
         &mut self,
         mut sink: impl FnMut(&[f32]) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
-        let io = |source| DeepError::from(DataError::Io { path: self.path.clone(), action: "read", source });
+        let io = |source| EmbedError::from(DataError::Io { path: self.path.clone(), action: "read", source });
         self.file.seek(SeekFrom::Start(HEADER as u64)).map_err(io)?;
         let mut reader = BufReader::new(&self.file);
         let mut bytes = vec![0; record(self.m)];

@@ -1,7 +1,7 @@
 //! Files that hold many images of one size: idx (MNIST), CIFAR-10, CIFAR-100 and STL-10.
 
 use super::{Age, Image, age};
-use crate::error::{DeepError, Result};
+use crate::error::{EmbedError, Result};
 use flate2::read::GzDecoder;
 use memmap2::Mmap;
 use partita_data::{DataError, open_regular, read_labels};
@@ -82,7 +82,7 @@ impl Packed {
         let io = |source| DataError::Io { path: path.to_owned(), action: "open", source };
         let file = open_regular(path)?;
         let problem =
-            |problem: &str| DeepError::Images { path: path.to_owned(), problem: problem.to_owned() };
+            |problem: &str| EmbedError::Images { path: path.to_owned(), problem: problem.to_owned() };
         let about = file.metadata().map_err(io)?;
         // SAFETY: if another program shortens the file while it is mapped, this program ends, as everywhere in Partita.
         let map = unsafe { Mmap::map(&file) }.map_err(io)?;
