@@ -11,16 +11,17 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from . import _native
 from ._base import WHOLE, Clusterer
-from ._explain import explain, feature_names_of
+from ._explain import explain, explain_table, feature_names_of
 from ._input import known_labels, names_of_clusters, native, warn_of_lost_digits
 from ._one import REPORT as ONE_CLUSTER
 from ._one import OneCluster
 from ._options import INIT, arguments, one_of, specification
 from ._portrait import Portrait
+from ._table import Table, as_table
 from ._texts import Texts, as_texts, explain_texts
 
 _POSITIVE = Interval(Real, 0, None, closed="neither")
@@ -107,6 +108,9 @@ class EntropyClustering(Clusterer):
     groups : list of int, optional
         Widths of groups of columns that stand side by side, such as 512 of an image and 384 of its text; each group is prepared on its own and
         has the same weight. These are groups of features; scikit-learn's word is for groups of rows.
+    column_types : dict, optional
+        What columns of a table are taken for, by name: ``"number"``, ``"category"``, ``"date"``, ``"text"`` (left out), ``"id"`` (left out) or ``"skip"``; by
+        default their cells decide.
     warm_start : bool, default=False
         Start from the model of the last fit, and keep its cluster numbers unless known labels give others.
     max_memory : int, default=2**30
@@ -238,6 +242,7 @@ class EntropyClustering(Clusterer):
         "encoder_weights": [None, str, os.PathLike],
         "known_weight": [Interval(Real, 0, None, closed="left")],
         "groups": [None, "array-like"],
+        "column_types": [None, dict],
         "warm_start": ["boolean"],
         "max_memory": [Interval(Integral, 0, None, closed="left")],
     }
@@ -275,6 +280,7 @@ class EntropyClustering(Clusterer):
         encoder_weights: Any = None,
         known_weight: float = 0.0,
         groups: Any = None,
+        column_types: dict[str, str] | None = None,
         warm_start: bool = False,
         max_memory: int = 2**30,
         random_state: Any = 0,
@@ -311,6 +317,7 @@ class EntropyClustering(Clusterer):
         self.encoder_weights = encoder_weights
         self.known_weight = known_weight
         self.groups = groups
+        self.column_types = column_types
         self.warm_start = warm_start
         self.max_memory = max_memory
         self.random_state = random_state
@@ -324,7 +331,8 @@ class EntropyClustering(Clusterer):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Rows: numpy (float32 is read in place, float64 and float16 block by block), memory maps, pandas, polars, pyarrow,
-            CPU tensors, scipy sparse matrices.
+            CPU tensors, scipy sparse matrices. Tables may hold categories, dates and gaps: ``report_["plans"]`` says what was done to each
+            column, and ``report_["portraits"]`` describes the clusters by them.
         y : ignored
             As in all of scikit-learn's clusterers: the truth is for scoring, not for training.
         sample_weight : array-like of shape (n_samples,), optional
@@ -340,12 +348,12 @@ class EntropyClustering(Clusterer):
             The fitted estimator.
         """
         self._validate_params()
-        x = as_texts(X) or self._matrix(X, reset=True, fewest=2)
+        x = self._rows(X, reset=True, fewest=2)
         like = getattr(self, "_model", None) if self.warm_start else None
         if like is not None:
             k = len(self.coef_) if isinstance(self.n_clusters, str) else self.n_clusters
-            width = sum(self._model.widths())
-            same = self._model.takes_texts() if isinstance(x, Texts) else width == x.shape[1]
+            raw, takes = isinstance(x, (Table, Texts)), (self._model.is_table(), self._model.takes_texts())
+            same = takes == (isinstance(x, Table), isinstance(x, Texts)) and (raw or sum(self._model.widths()) == x.shape[1])
             like = like if same and len(self.coef_) == k else None
         return self._train(x, known, sample_weight, like)
 
@@ -376,8 +384,40 @@ class EntropyClustering(Clusterer):
         """
         self._validate_params()
         first = not self.__sklearn_is_fitted__()
-        x = as_texts(X) or self._matrix(X, reset=first, fewest=2)
+        x = self._rows(X, reset=first, fewest=2)
         return self._train(x, known, sample_weight, None if first else self._model, go_on=not first)
+
+    def _rows(self, X: Any, reset: bool, fewest: int = 1) -> Any:
+        """X as a matrix or, if it holds more than numbers, as the columns of a table or as texts."""
+        takes = not reset and self._model.takes_texts()
+        texts = as_texts(X) if reset or takes else None
+        if takes and texts is None:
+            raise ValueError("this model was fitted to texts and takes texts: a list of str, a 1d array or a Series of them")
+        if texts is not None:
+            return texts
+        table = as_table(X, getattr(self, "column_types", None), always=not reset and self._model.is_table())
+        if table is None:
+            if not reset and self._model.is_table():
+                raise ValueError("the model was fitted to a table with named columns; give such a table (pandas, polars or pyarrow)")
+            return self._matrix(X, reset=reset, fewest=fewest)
+        if getattr(self, "groups", None) is not None:
+            raise ValueError("groups= has no meaning for a table with categories, dates or gaps, whose columns count alike; leave it out")
+        if len(table) < fewest:
+            raise ValueError(f"Found a table with {len(table)} row(s) while a minimum of {fewest} is required by {type(self).__name__}.")
+        if reset:
+            validate_data(self, X, reset=True, skip_check_array=True)
+        return table
+
+    def _seen(self, X: Any) -> Any:
+        """X as the model sees it: a table as the rows that its plan makes."""
+        x = self._rows(X, reset=False)
+        if isinstance(x, Texts):
+            return self._model.encode_texts(list(x), self._threads(), self._weights_place())
+        return self._model.encode(x.columns) if isinstance(x, Table) else native(x)
+
+    def _ask(self, method: str, X: Any, *more: Any) -> Any:
+        check_is_fitted(self)
+        return getattr(self._model, method)(self._seen(X), self._threads(), *more)
 
     def _train(self, x: Any, labels: Any, sample_weight: Any, like: Any, go_on: bool = False) -> EntropyClustering:
         """Fit, from the model ``like`` if there is one."""
@@ -409,7 +449,7 @@ class EntropyClustering(Clusterer):
         self.cluster_names_ = names
         if isinstance(x, Texts):
             self.n_features_in_ = sum(model.widths())
-            self.cluster_words_ = [[word["word"] for word in portrait["words"]] for portrait in report["text_portraits"]]
+            self.cluster_words_ = [[word["word"] for word in portrait["words"]] for portrait in report["portraits"]["texts"]]
         self.cluster_sizes_ = np.bincount(self.labels_[self.labels_ >= 0], minlength=self.n_clusters_)
         self._take_model()
         self._warn_of_sizes()
@@ -425,7 +465,7 @@ class EntropyClustering(Clusterer):
         rest = {} if texts else {"widths": None if self.groups is None else [int(w) for w in self.groups]}
         with self._progress() as tell:
             model, labels, scores, told = (_native.fit_texts if texts else _native.fit_linear)(
-                list(x) if texts else native(x),
+                list(x) if texts else x.columns if isinstance(x, Table) else native(x),
                 json.dumps(specification(self)),
                 threads=self._threads(),
                 memory=int(self.max_memory),
@@ -438,16 +478,6 @@ class EntropyClustering(Clusterer):
                 **rest,
             )
         return model, labels, scores, json.loads(told)
-
-    def _matrix(self, X: Any, *, reset: bool, fewest: int = 1) -> Any:
-        """Check X as scikit-learn does; texts become the rows that the model makes of them."""
-        takes = not reset and self.__sklearn_is_fitted__() and self._model.takes_texts()
-        texts = as_texts(X) if takes else None
-        if takes and texts is None:
-            raise ValueError("this model was fitted to texts and takes texts: a list of str, a 1d array or a Series of them")
-        if texts is None:
-            return super()._matrix(X, reset=reset, fewest=fewest)
-        return self._model.encode(list(texts), self._threads(), self._weights_place())
 
     def _weights_place(self) -> str | None:
         return None if self.encoder_weights is None else os.fspath(self.encoder_weights)
@@ -563,9 +593,11 @@ class EntropyClustering(Clusterer):
             Why the row went where it went, or what defines each cluster.
         """
         check_is_fitted(self)
-        if self._model.takes_texts() and (texts := as_texts(X)) is not None:
-            return explain_texts(self, texts, row, top)
-        x = self._matrix(X, reset=False)
+        x = self._rows(X, reset=False)
+        if isinstance(x, Texts):
+            return explain_texts(self, x, row, top)
+        if isinstance(x, Table):
+            return explain_table(self, x, row, top)
         return explain(self, x, row, top, feature_names)
 
     def portraits(
@@ -592,11 +624,12 @@ class EntropyClustering(Clusterer):
             One for each cluster.
         """
         check_is_fitted(self)
-        x = self._matrix(X, reset=False)
-        names = feature_names_of(self, x.shape[1], feature_names)
+        x = self._seen(X)
+        given = self._model.features() if feature_names is None and self._model.is_table() else feature_names
+        names = feature_names_of(self, sum(self._model.widths()), given)
         options = {"examples": int(examples), "features": int(top), "bins": int(bins)}
-        labels = self._model.predict(native(x), self._threads())
-        told = self._model.portraits(native(x), labels, json.dumps(options), self._threads())
+        labels = self._model.predict(x, self._threads())
+        told = self._model.portraits(x, labels, json.dumps(options), self._threads())
         return [Portrait.of(found, names, self.cluster_names_) for found in json.loads(told)]
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -121,6 +122,21 @@ def _explain_row(model: Any, x: Any, row: int, top: int, names: Any) -> Explanat
     proba, cluster, runner_up, base, features, values = model._model.explain(native(x), row % x.shape[0])
     pairs = [(names[j], float(v)) for j, v in zip(features[:top], values[:top], strict=True)]
     return Explanation(cluster, runner_up, proba, base, pairs)
+
+
+def explain_table(model: Any, table: Any, row: int | None, top: int) -> Any:
+    """The same in the words of a table: its columns with their values, or what sets clusters apart."""
+    if row is None:
+        labels = model._model.assign(model._model.encode(table.columns), model._threads())
+        told = json.loads(model._model.table_portraits(table.columns, labels))
+        sizes = np.bincount(labels[labels >= 0], minlength=len(model.classes_))
+        pairs = [[(found["said"], found["strength"]) for found in portrait["differences"][:top]] for portrait in told]
+        return [ClusterPortrait(c, int(sizes[c]), pairs[c]) for c in range(len(pairs))]
+    if not -len(table) <= row < len(table):
+        raise IndexError(f"row {row} is out of bounds for {len(table)} rows")
+    why = json.loads(model._model.explain_table(table.columns, row % len(table)))
+    pairs = [(reason["said"] or reason["feature"], reason["contribution"]) for reason in why["reasons"][:top]]
+    return Explanation(why["cluster"], why["runner_up"], np.asarray(why["proba"], np.float32), why["base"], pairs)
 
 
 def feature_names_of(model: Any, m: int, given: Any) -> Any:

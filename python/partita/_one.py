@@ -71,6 +71,15 @@ class OneCluster:
         """Nothing is relative to it."""
         return np.zeros(self.m, np.float32)
 
+    def is_table(self) -> bool:
+        """It takes everything as it is."""
+        return False
+
+    def encode(self, columns: list[Any]) -> Any:
+        """Rows of a table of which nothing matters but their number."""
+        _, kind, cells = columns[0]
+        return np.zeros((len(cells[0] if kind == "levels" else cells), self.m), np.float32)
+
     def prior(self) -> Any:
         """All rows."""
         return np.ones(1)

@@ -66,7 +66,7 @@ def as_texts(x: Any) -> Texts | None:
 def explain_texts(model: Any, texts: Texts, row: int | None, top: int) -> Any:
     """Which words send a text to its cluster, or which tell each cluster apart."""
     if row is None:
-        told = json.loads(model._model.describe_texts(list(texts), model._threads(), model._weights_place()))
+        told = json.loads(model._model.describe_texts(list(texts), model._threads(), model._weights_place()))["texts"]
         pairs = [[(word["word"], word["share"]) for word in portrait["words"][:top]] for portrait in told]
         return [ClusterPortrait(c, portrait["size"], words) for c, (portrait, words) in enumerate(zip(told, pairs, strict=True))]
     if not -len(texts) <= row < len(texts):

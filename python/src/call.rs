@@ -66,6 +66,12 @@ impl Rows for Watched<'_> {
         self.watch.check()?;
         self.rows.gather(rows, out)
     }
+    fn is_weighed(&self, feature: usize) -> bool {
+        self.rows.is_weighed(feature)
+    }
+    fn table_columns(&self) -> usize {
+        self.rows.table_columns()
+    }
     fn release(&self) {
         self.rows.release();
     }

@@ -2,7 +2,7 @@
 
 use crate::call::{Watch, Watched, run_job};
 use crate::failure::keyword;
-use crate::input::Matrix;
+use crate::input::{Matrix, table};
 use crate::linear::{LinearModel, from_json, to_json};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use partita_job::{
@@ -38,7 +38,8 @@ fn fit_linear<'py>(
 ) -> PyResult<Fitted<'py>> {
     let spec: FitSpec = from_json(spec)?;
     let resources = Resources { threads: Some(threads), memory, ..Resources::default() };
-    let like = like.map(|like| &like.get().file.model);
+    let file = like.map(|like| &like.get().file);
+    let like = file.map(|file| &file.model);
     let old = like.filter(|_| go_on);
     let given = Given {
         known: slice(known.as_ref())?,
@@ -47,9 +48,14 @@ fn fit_linear<'py>(
         like: like.filter(|_| !go_on).map(Cow::Borrowed),
         ..Given::default()
     };
-    let rows = x.rows()?;
+    let columns = if let Matrix::Table(columns) = &x { Some(columns.clone()) } else { None };
+    let rows = if columns.is_some() { None } else { Some(x.rows()?) };
     let record = run_job(py, progress.as_ref(), |watch| {
-        let dataset = dataset(rows, widths, watch)?;
+        let dataset = match (columns, rows) {
+            (Some(columns), _) => table(columns, &spec, file.filter(|file| !file.encoders.is_empty()))?,
+            (None, Some(rows)) => dataset(rows, widths, watch)?,
+            (None, None) => unreachable!("what is no table has rows"),
+        };
         match old {
             Some(old) => continue_fit(&spec, old, &dataset, &given, &resources, watch),
             None => partita_job::run(&spec, &dataset, &given, &resources, watch),

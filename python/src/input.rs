@@ -6,7 +6,9 @@ use ndarray::ArrayView2;
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use partita::Result;
 use partita::rows::{Csr, Rows};
-use partita_job::SharedRows;
+use partita_data::{Cells, Frame, OpenOptions};
+use partita_job::{Dataset, FitSpec, SharedRows};
+use partita_data::model_file::ModelFile;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use std::borrow::Cow;
@@ -18,6 +20,8 @@ pub enum Matrix<'py> {
     F64(PyReadonlyArray2<'py, f64>),
     F16(PyReadonlyArray2<'py, f16>),
     Sparse(Sparse<'py>),
+    /// A table with typed columns.
+    Table(Vec<(String, Cells)>),
 }
 
 /// The parts of a scipy CSR matrix with columns in order.
@@ -38,6 +42,8 @@ impl<'py> FromPyObject<'_, 'py> for Matrix<'py> {
             Ok(Self::F64(array))
         } else if let Ok(array) = object.extract() {
             Ok(Self::F16(array))
+        } else if let Ok(columns) = object.extract::<Vec<Column<'py>>>() {
+            Ok(Self::Table(columns.into_iter().map(|column| (column.name, column.cells)).collect()))
         } else if let Ok((values, columns, starts, m)) = object.extract() {
             Ok(Self::Sparse(Sparse { values, columns, starts, m }))
         } else {
@@ -56,6 +62,7 @@ impl Matrix<'_> {
             Self::F64(array) => Arc::new(Doubles(array.as_array())),
             Self::F16(array) => Arc::new(Halves(array.as_array())),
             Self::Sparse(parts) => Arc::new(parts.rows().map_err(raised)?),
+            Self::Table(_) => return Err(PyTypeError::new_err("a table is encoded before it is read as rows")),
         })
     }
 }
@@ -108,3 +115,47 @@ converted_rows!(Doubles, |row: &[f64], out: &mut [f32]| {
 converted_rows!(Halves, |row: &[f16], out: &mut [f32]| half::slice::HalfFloatSliceExt::convert_to_f32_slice(
     row, out
 ));
+
+/// A typed column of a table: its name, what it holds, its cells.
+struct Column<'py> {
+    name: String,
+    cells: Cells,
+    python: std::marker::PhantomData<&'py ()>,
+}
+
+impl<'py> FromPyObject<'_, 'py> for Column<'py> {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let (name, kind, cells): (String, String, Bound<'py, PyAny>) = object.extract()?;
+        let numbers = || -> PyResult<Vec<f32>> {
+            Ok(cells.extract::<PyReadonlyArray1<'py, f32>>()?.as_array().iter().copied().collect())
+        };
+        let cells = match kind.as_str() {
+            "number" => Cells::Numbers(numbers()?),
+            "boolean" => Cells::Booleans(numbers()?),
+            "moment" => {
+                Cells::Moments(cells.extract::<PyReadonlyArray1<'py, f64>>()?.as_array().iter().copied().collect())
+            }
+            "levels" => {
+                let (codes, levels): (PyReadonlyArray1<'py, u32>, Vec<String>) = cells.extract()?;
+                Cells::Levels(codes.as_array().iter().copied().collect(), levels)
+            }
+            "words" => Cells::Words(cells.extract()?),
+            other => return Err(PyTypeError::new_err(format!("a column of a table holds no {other}"))),
+        };
+        Ok(Self { name, cells, python: std::marker::PhantomData })
+    }
+}
+
+/// A table as a data set: with a new plan, or with that of a model.
+pub fn table(
+    columns: Vec<(String, Cells)>,
+    spec: &FitSpec,
+    model: Option<&ModelFile>,
+) -> partita_job::Result<Dataset<'static>> {
+    let names = model.and_then(|model| model.names.columns.first().cloned().flatten());
+    let roles = spec.data.roles.iter().map(|(name, role)| (name.clone(), *role)).collect();
+    let frame = Frame::of_columns(columns, &OpenOptions { like: names, roles, ..OpenOptions::default() })?;
+    Dataset::of_frame(frame, spec.data.missing, model.map(|model| &*model.encoders))
+}

@@ -2,16 +2,19 @@
 
 use crate::call::ask;
 use crate::failure::raised;
-use crate::input::Matrix;
+use crate::input::{Matrix, table};
 use ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
 use partita::linear::{Model, Params};
 use partita::prepare::FeatureView;
 use partita_data::Columns;
-use partita_data::model_file::ModelFile;
+use partita::rows::Rows;
+use partita_data::model_file::{ModelFile, StoredEncoder, Tensors};
+use partita_embed::tables::{KIND, TableEncoder};
 use partita_job::onnx::{to_onnx, write_onnx};
 use partita_job::portrait::{PortraitOptions, portraits};
-use partita_job::{AnyModel, FitSpec, SizeSpec};
+use partita_job::items::Items;
+use partita_job::{AnyModel, Dataset, FitSpec, JobError, SizeSpec};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -61,9 +64,17 @@ type Explained<'py> =
     (Bound<'py, PyArray1<f32>>, usize, usize, f64, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
 
 /// What makes the model again: a function and its arguments.
-type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>, String));
+type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>, String, Option<String>));
 
 impl LinearModel {
+    /// A table as the model sees it.
+    fn opened(&self, x: Matrix<'_>) -> PyResult<Dataset<'static>> {
+        match x {
+            Matrix::Table(columns) => table(columns, &FitSpec::default(), Some(&self.file)).map_err(raised),
+            _ => Err(PyValueError::new_err("the model was fitted to a table with named columns; give such a table")),
+        }
+    }
+
     fn matrix<'py>(&self, py: Python<'py>, values: Vec<f32>) -> PyResult<Bound<'py, PyArray2<f32>>> {
         let shape = (self.file.model.k(), self.file.model.width());
         let array =
@@ -152,6 +163,44 @@ impl LinearModel {
         Ok((proba, why.cluster, why.runner_up, why.base, features.into_pyarray(py), values.into_pyarray(py)))
     }
 
+    /// Whether the model was fitted to a table whose columns have a plan.
+    fn is_table(&self) -> bool {
+        self.file.encoders.iter().flatten().any(|encoder| encoder.kind == KIND)
+    }
+
+    /// The rows that its plan makes of a table.
+    fn encode<'py>(&self, py: Python<'py>, x: Matrix<'py>) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        let dataset = self.opened(x)?;
+        let rows = dataset.rows().map_err(raised)?;
+        let mut values = vec![0.0; rows.n() * rows.m()];
+        rows.read(0, &mut values).map_err(raised)?;
+        let array = Array2::from_shape_vec((rows.n(), rows.m()), values);
+        Ok(array.map_err(|e| PyValueError::new_err(e.to_string()))?.into_pyarray(py))
+    }
+
+    /// The names of the columns that its plan makes.
+    fn features(&self) -> PyResult<Vec<String>> {
+        let stored = self.file.encoders.iter().flatten();
+        let names = stored.map(|stored| {
+            let encoder = TableEncoder::restore(stored).map_err(JobError::from).map_err(raised)?;
+            Ok(encoder.plan().columns.iter().flat_map(|column| column.features()).collect::<Vec<_>>())
+        });
+        Ok(names.collect::<PyResult<Vec<_>>>()?.concat())
+    }
+
+    /// Why a row of a table went where it went, as JSON.
+    fn explain_table(&self, x: Matrix<'_>, row: usize) -> PyResult<String> {
+        to_json(&partita_job::explain(&self.file, &self.opened(x)?, row).map_err(raised)?)
+    }
+
+    /// Clusters of the rows of a table in its language, as JSON.
+    fn table_portraits(&self, x: Matrix<'_>, labels: PyReadonlyArray1<'_, i32>) -> PyResult<String> {
+        let labels: Vec<i32> = labels.as_array().iter().copied().collect();
+        let dataset = self.opened(x)?;
+        let Some(Items::Table(items)) = dataset.items() else { return Ok("[]".to_owned()) };
+        to_json(&items.portraits(&labels, self.file.model.k()).map_err(raised)?)
+    }
+
     /// W and b for raw rows; for rows after their views if a view divides by the norm, for lifted rows if there is a lift.
     fn affine<'py>(&self, py: Python<'py>) -> PyResult<Affine<'py>> {
         let plain = || (self.file.model.weight().to_vec(), self.file.model.bias().to_vec());
@@ -236,7 +285,8 @@ impl LinearModel {
     /// Write the file that the command `partita` reads too, with the names of features, if they have any, and of clusters.
     fn save(&self, path: PathBuf, columns: Option<Vec<String>>, clusters: Vec<String>) -> PyResult<()> {
         let mut file = self.file.clone();
-        if let Some(mut rest) = columns {
+        // A plan knows the columns that it needs.
+        if let Some(mut rest) = columns.filter(|_| file.encoders.is_empty()) {
             let widths = self.file.model.widths();
             let groups =
                 widths.into_iter().map(|width| Some(Columns::named(rest.drain(..width.min(rest.len())))));
@@ -266,30 +316,42 @@ impl LinearModel {
 
     /// What [`Self::__reduce__`] gave.
     #[staticmethod]
-    fn restore(model: &[u8], params: &str) -> PyResult<Self> {
+    #[pyo3(signature = (model, params, tables=None))]
+    fn restore(model: &[u8], params: &str, tables: Option<&str>) -> PyResult<Self> {
         let model = postcard::from_bytes(model).map_err(|e| PyValueError::new_err(e.to_string()))?;
-        Ok(Self { file: ModelFile::new(model, options(&Params::new(2), params)?) })
+        let mut file = ModelFile::new(model, options(&Params::new(2), params)?);
+        if let Some(tables) = tables {
+            let (columns, plans): (_, Vec<Option<Value>>) = from_json(tables)?;
+            let stored = |about: Value| StoredEncoder { kind: KIND.to_owned(), about, tensors: Tensors::new() };
+            file.names.columns = columns;
+            file.encoders = plans.into_iter().map(|plan| plan.map(stored)).collect();
+        }
+        Ok(Self { file })
     }
 
     /// A model in the bytes of its file.
     #[staticmethod]
-    fn of_file(bytes: &[u8], _params: &str) -> PyResult<Self> {
+    #[pyo3(signature = (bytes, _params, _tables=None))]
+    fn of_file(bytes: &[u8], _params: &str, _tables: Option<&str>) -> PyResult<Self> {
         let place = tempfile::NamedTempFile::new()?;
         std::fs::write(place.path(), bytes)?;
         Ok(Self { file: ModelFile::read(place.path()).map_err(raised)? })
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
-        if self.file.encoders.iter().any(Option::is_some) {
+        if self.takes_texts() {
             let place = tempfile::tempdir()?;
             let path = place.path().join("model.safetensors");
             self.file.write(&path).map_err(raised)?;
             let of_file = py.get_type::<Self>().getattr("of_file")?;
-            return Ok((of_file, (PyBytes::new(py, &std::fs::read(path)?), String::new())));
+            return Ok((of_file, (PyBytes::new(py, &std::fs::read(path)?), String::new(), None)));
         }
         let state =
             postcard::to_stdvec(&self.file.model).map_err(|e| PyValueError::new_err(e.to_string()))?;
         let restore = py.get_type::<Self>().getattr("restore")?;
-        Ok((restore, (PyBytes::new(py, &state), self.params()?)))
+        let plans: Vec<Option<&Value>> =
+            self.file.encoders.iter().map(|encoder| encoder.as_ref().map(|encoder| &encoder.about)).collect();
+        let tables = (!plans.is_empty()).then(|| to_json(&(&self.file.names.columns, plans))).transpose()?;
+        Ok((restore, (PyBytes::new(py, &state), self.params()?, tables)))
     }
 }

@@ -8,7 +8,9 @@ use ndarray::Array2;
 use numpy::{IntoPyArray, PyArray2, PyReadonlyArray1};
 use partita::rows::Rows;
 use partita_data::Texts;
-use partita_job::{Dataset, FitSpec, Given, Resources, continue_fit, explain, text_portraits};
+use partita_data::model_file::StoredEncoder;
+use partita_embed::texts::{BERT, TFIDF};
+use partita_job::{Dataset, FitSpec, Given, Resources, continue_fit, explain, portraits_of_items};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::borrow::Cow;
@@ -58,12 +60,13 @@ fn fit_texts<'py>(
 #[pymethods]
 impl LinearModel {
     /// Whether it takes texts.
-    fn takes_texts(&self) -> bool {
-        self.file.encoders.iter().any(Option::is_some)
+    pub fn takes_texts(&self) -> bool {
+        let texts = |encoder: &StoredEncoder| [TFIDF, BERT].contains(&encoder.kind.as_str());
+        self.file.encoders.iter().flatten().any(texts)
     }
 
     /// The rows of texts; those of texts without a word are zero.
-    fn encode<'py>(
+    fn encode_texts<'py>(
         &self,
         py: Python<'py>,
         texts: Vec<String>,
@@ -103,7 +106,7 @@ impl LinearModel {
             let texts = Texts::from_strings(texts);
             let dataset = Dataset::of_texts_for(&self.file.encoders, texts, weights.as_deref(), &resources, watch)?;
             let labels = self.file.model.assign(&dataset.rows()?)?;
-            text_portraits(&self.file.model, &dataset, &labels)
+            portraits_of_items(&self.file.model, &dataset, &labels)
         })?;
         to_json(&found)
     }

@@ -25,6 +25,7 @@ pub fn spec(args: &FitArgs) -> Result<FitSpec> {
     set_some(&mut spec.data.header, args.read.header.as_ref());
     set_some(&mut spec.data.label_header, args.label_header.as_ref());
     set_some(&mut spec.data.missing, args.read.missing.map(Into::into).as_ref());
+    spec.data.roles.extend(args.read.roles.iter().cloned());
     set_some(&mut spec.data.array, args.read.array.as_ref());
     set_some(&mut spec.data.id_column, args.read.id_column.as_ref());
     spec.name_clusters |= args.name_clusters;

@@ -10,7 +10,7 @@ use partita::mixture::Covariance;
 use partita::outliers::OutlierNote;
 use partita::prepare::{LiftNote, Prepare, PrepareNote, PrepareWhy};
 use partita_data::Columns;
-use partita_job::{Balanced, ChoiceNote, Details, LinearDetails, Record, spelled};
+use partita_job::{Balanced, ChoiceNote, Details, LinearDetails, PlanNote, Record, spelled};
 use std::path::Path;
 
 /// A file that was written, and what it holds.
@@ -21,6 +21,15 @@ pub fn show(record: Record, written: &[Written<'_>], json: bool) -> anyhow::Resu
     let advice = record.advice.as_deref().map(|advice| spelled(advice, &flag));
     let record = Record { advice, ..record };
     if json { outputs::print_json(&record) } else { Ok(outputs::say(&text(&record, written))?) }
+}
+
+/// Lines of a plan at most.
+const PLAN: usize = 20;
+
+/// What is done to the columns of tables, before the work begins.
+pub fn plans(plans: &[PlanNote]) -> String {
+    let line = |(at, line): (usize, String)| format!("  {:<13} {line}\n", if at == 0 { "plan" } else { "" });
+    plans.iter().flat_map(|plan| plan.lines(PLAN).into_iter().enumerate().map(line)).collect()
 }
 
 /// What came out, line by line.
@@ -40,7 +49,9 @@ pub fn text(record: &Record, written: &[Written<'_>]) -> String {
         line("missing", format!("{} missing values filled with medians", missing.filled));
     }
     line("sizes", named_sizes(record));
-    portrait::of_texts(record).into_iter().for_each(|(name, value)| line(&name, value));
+    if let Some(portraits) = &record.portraits {
+        portrait::lines(portraits, record).into_iter().for_each(|(name, value)| line(&name, value));
+    }
     if let Some(OutlierNote { count, share, .. }) = record.outliers {
         let rows = if count == 1 { "row belongs" } else { "rows belong" };
         line("outliers", format!("{count} {rows} to no cluster ({:.1} %)", 100.0 * share));
@@ -156,6 +167,7 @@ fn describe_preparation(PrepareNote { kind, why }: PrepareNote) -> String {
     };
     let why = match why {
         PrepareWhy::Asked => "as asked".to_owned(),
+        PrepareWhy::Weighed => "every column of the table counts as one".to_owned(),
         PrepareWhy::OneUnit { ratio } => {
             format!("columns of one unit, spreads within a factor of {ratio:.1}")
         }

@@ -1,8 +1,9 @@
 //! The values of Arrow arrays as numbers or text.
 
+use crate::dates::{Moment, Order, parse};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, types};
-use arrow_schema::DataType;
+use arrow_schema::{DataType, TimeUnit};
 use half::f16;
 use half::slice::HalfFloatSliceExt;
 
@@ -129,4 +130,29 @@ pub(crate) fn label_cells(array: &dyn Array) -> Option<Vec<String>> {
         }
         _ => numbers(array).map(|values| as_text(array, values.into_iter())),
     })
+}
+
+/// The moments of an array of dates or times, or of text in this order; one that is missing, or no date, is not known. By the clock in Greenwich, where
+/// the array has a zone.
+pub(crate) fn moments(array: &dyn Array, order: Order) -> Option<Vec<Moment>> {
+    macro_rules! since_1970 {
+        ($t:ty, $per_second:expr) => {{
+            let second = |value: i64| Moment::at(value as f64 / $per_second);
+            array.as_primitive::<$t>().values().iter().map(|&value| second(i64::from(value))).collect()
+        }};
+    }
+    let mut all: Vec<Moment> = match array.data_type() {
+        DataType::Date32 => {
+            let day = |&day: &i32| Moment::at(86_400.0 * f64::from(day));
+            array.as_primitive::<types::Date32Type>().values().iter().map(day).collect()
+        }
+        DataType::Date64 => since_1970!(types::Date64Type, 1e3),
+        DataType::Timestamp(TimeUnit::Second, _) => since_1970!(types::TimestampSecondType, 1.0),
+        DataType::Timestamp(TimeUnit::Millisecond, _) => since_1970!(types::TimestampMillisecondType, 1e3),
+        DataType::Timestamp(TimeUnit::Microsecond, _) => since_1970!(types::TimestampMicrosecondType, 1e6),
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => since_1970!(types::TimestampNanosecondType, 1e9),
+        _ => strings(array)?.iter().map(|cell| parse(cell, order).unwrap_or(Moment::MISSING)).collect(),
+    };
+    (0..all.len()).filter(|&i| array.is_null(i)).for_each(|i| all[i] = Moment::MISSING);
+    Some(all)
 }

@@ -123,7 +123,7 @@ pub(crate) fn from_text(path: &Path, file: &File, packed: bool, choose: Choose<'
     let guessed = choose.header.is_none() && !shown && looks_like_header(&found, choose.rows);
     let header = choose.header.unwrap_or(shown || guessed);
     let rest = if header { &rows[..] } else { &[std::slice::from_ref(&first), &rows[..]].concat() };
-    let columns = table::describe(&first, rest, header);
+    let columns = table::describe(&first, rest, header, false);
     let picked = pick(Table { path, columns: &columns, named: header }, choose)?;
     let mut cells = Cells::new(&columns, &picked, header);
     let found = if picked.column == column { found } else { records.column(picked.column)? };

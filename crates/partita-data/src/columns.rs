@@ -1,14 +1,17 @@
 //! Arrow columns to rows: shared by Parquet and Arrow files.
 
-use crate::arrays::{numbers, strings};
+use crate::arrays::{label_cells, moments, numbers, strings};
 use crate::column::{Column, Kind};
+use crate::dates::{self, Moment, Order};
 use crate::error::{DataError, Result};
 use crate::features::Features;
 use crate::ids::Ids;
+use crate::levels::{Dictionary, Levels};
 use crate::naming::is_certain;
 use crate::options::OpenOptions;
-use crate::roles::{Roles, Table, choose};
+use crate::roles::{Roles, Table, choose, taken_for};
 use crate::sink::Sink;
+use crate::table;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
@@ -48,14 +51,13 @@ pub(crate) fn describe(schema: &Schema) -> Vec<Column> {
             Kind::List
         }
         t if is_text(t) => Kind::Text,
+        DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) => Kind::Date(Order::Year),
         DataType::Dictionary(_, values) if is_text(values) => Kind::Text,
         _ => Kind::Other,
     };
     let column = |f: &Arc<Field>| Column {
-        name: f.name().clone(),
-        kind: kind(f.data_type()),
         whole: f.data_type().is_integer(),
-        sample: Vec::new(),
+        ..Column::new(f.name(), kind(f.data_type()))
     };
     schema.fields().iter().map(column).collect()
 }
@@ -65,11 +67,16 @@ pub(crate) fn telling(columns: &[Column]) -> Vec<usize> {
     (0..columns.len()).filter(|&i| columns[i].whole || columns[i].kind == Kind::Text).collect()
 }
 
-/// Fill in the first values of the columns at these places, which are those of the batch.
+/// Fill in the first values of the columns at these places, which are those of the batch. Text whose first values are dates holds dates.
 pub(crate) fn sample(columns: &mut [Column], places: &[usize], batch: &RecordBatch) {
     for (&place, array) in places.iter().zip(batch.columns()) {
         let cells = strings(&array.slice(0, array.len().min(SAMPLE))).unwrap_or_default();
         columns[place].sample = cells.into_iter().filter(|cell| !cell.is_empty()).collect();
+        if columns[place].kind == Kind::Text
+            && let Some((order, _)) = dates::order(&columns[place].sample)
+        {
+            columns[place].kind = Kind::Date(order);
+        }
     }
 }
 
@@ -90,8 +97,12 @@ pub(crate) struct Collector {
     certain: bool,
     memory: usize,
     sink: Option<Sink>,
-    /// Features of a row, once known.
+    /// Cells of a row, once known.
     m: usize,
+    /// The words of each feature that has some.
+    words: Vec<Dictionary>,
+    /// Cells of each feature that count as missing because they are not what the column is said to hold.
+    odd: Vec<usize>,
     rows: u64,
     /// Most values to accept.
     limit: u64,
@@ -102,14 +113,18 @@ pub(crate) struct Collector {
 impl Collector {
     /// Rows of the file at `path`, which has `len` bytes and these columns.
     pub(crate) fn new(path: &Path, len: u64, columns: Vec<Column>, options: &OpenOptions) -> Result<Self> {
+        let columns = taken(path, columns, options)?;
         let roles = choose(Table { path, columns: &columns, named: true }, options)?;
         let certain = |id: usize| options.id_column.is_some() || is_certain(&columns[id].name);
         let certain = roles.id.is_some_and(certain);
         let path = path.to_owned();
+        let (words, odd) = (vec![Dictionary::default(); roles.features.len()], vec![0; roles.features.len()]);
         Ok(Self {
             path,
             columns,
             roles,
+            words,
+            odd,
             certain,
             memory: options.memory,
             sink: None,
@@ -147,7 +162,7 @@ impl Collector {
         if self.columns[self.roles.features[0]].kind == Kind::List {
             self.add_lists(features[0])?;
         } else {
-            self.add_numbers(&features, batch.num_rows())?;
+            self.add_typed(&features, batch.num_rows())?;
         }
         if let Some(id) = id {
             self.add_ids(id)?;
@@ -162,7 +177,8 @@ impl Collector {
     }
 
     /// All rows.
-    pub(crate) fn finish(self) -> Result<Features> {
+    pub(crate) fn finish(mut self) -> Result<Features> {
+        self.note_odd_cells();
         let list = self.columns[self.roles.features[0]].kind == Kind::List;
         let columns = if list { 0 } else { self.roles.features.len() as u64 };
         let Some(sink) = self.sink else {
@@ -170,20 +186,88 @@ impl Collector {
         };
         let (values, certain) = (self.ids, self.certain);
         let ids = self.roles.id.map(|id| Ids { values, column: self.columns[id].name.clone(), certain });
-        Ok(sink.finish()?.with_ids(ids).with_columns(self.roles.columns, true).with_notes(self.roles.notes))
+        let is_words = |&i: &usize| self.columns[i].kind == Kind::Text;
+        let words = self.roles.features.iter().zip(self.words);
+        let levels: Vec<Option<Levels>> =
+            words.map(|(i, words)| is_words(i).then(|| words.levels())).collect();
+        let roles = self.roles.features.iter().map(|&i| self.columns[i].role).collect();
+        let features = sink.finish()?.with_ids(ids).with_types(levels, roles);
+        Ok(features.with_columns(self.roles.columns, true).with_notes(self.roles.notes))
     }
 
-    fn add_numbers(&mut self, features: &[&ArrayRef], rows: usize) -> Result<()> {
-        let m = features.len();
+    /// The cells of a slice of the features' columns.
+    fn add_typed(&mut self, features: &[&ArrayRef], rows: usize) -> Result<()> {
+        let kinds: Vec<Kind> = self.roles.features.iter().map(|&i| self.columns[i].kind).collect();
+        let dates = kinds.iter().filter(|kind| matches!(kind, Kind::Date(_))).count();
+        let m = kinds.len() + dates;
         self.m = m;
         self.block.resize(rows * m, 0.0);
-        for (j, array) in features.iter().enumerate() {
-            let values = self.to_f32(self.roles.features[j], array)?;
-            for (i, value) in values.into_iter().enumerate() {
-                self.block[i * m + j] = value;
+        let mut at = 0;
+        for (j, (array, kind)) in features.iter().zip(kinds).enumerate() {
+            if let Kind::Date(order) = kind {
+                let all = self.moments(j, array, order)?;
+                let rows = self.block.chunks_exact_mut(m).zip(all);
+                rows.for_each(|(row, moment)| row[at..at + 2].copy_from_slice(&[moment.day, moment.seconds]));
+                at += 2;
+                continue;
             }
+            let values = if kind == Kind::Text { self.numbered(j, array)? } else { self.numbers(j, array)? };
+            self.block.chunks_exact_mut(m).zip(values).for_each(|(row, value)| row[at] = value);
+            at += 1;
         }
         Ok(())
+    }
+
+    /// Numbers; in a column that is said to hold them, text too.
+    fn numbers(&mut self, feature: usize, array: &dyn Array) -> Result<Vec<f32>> {
+        let index = self.roles.features[feature];
+        let Some(cells) = strings(array).filter(|_| self.columns[index].is_lenient() && numbers(array).is_none()) else {
+            return self.to_f32(index, array);
+        };
+        let number = |cell: &String| cell.trim().parse::<f32>().ok().or_else(|| table::is_missing(cell).then_some(f32::NAN));
+        self.odd[feature] += cells.iter().filter(|cell| number(cell).is_none()).count();
+        Ok(cells.iter().map(|cell| number(cell).unwrap_or(f32::NAN)).collect())
+    }
+
+    /// The numbers of words.
+    fn numbered(&mut self, feature: usize, array: &dyn Array) -> Result<Vec<f32>> {
+        let index = self.roles.features[feature];
+        let cells = label_cells(array)
+            .ok_or_else(|| self.unreadable(index, array, "levels are text, numbers or true and false"))?;
+        let dictionary = &mut self.words[feature];
+        let number = |cell: &String| {
+            if table::is_missing(cell) { f32::NAN } else { dictionary.number(cell.trim()) }
+        };
+        Ok(cells.iter().map(number).collect())
+    }
+
+    fn moments(&mut self, feature: usize, array: &dyn Array, order: Order) -> Result<Vec<Moment>> {
+        let index = self.roles.features[feature];
+        let all = moments(array, order)
+            .ok_or_else(|| self.unreadable(index, array, "dates are text, or of a type of dates or times"))?;
+        let cells = strings(array).unwrap_or_default();
+        let odd = |(moment, cell): &(&Moment, &String)| moment.day.is_nan() && !table::is_missing(cell);
+        let Some((row, (_, cell))) = all.iter().zip(&cells).enumerate().find(|(_, pair)| odd(pair)) else {
+            return Ok(all);
+        };
+        if self.columns[index].is_lenient() {
+            self.odd[feature] += all.iter().zip(&cells).filter(odd).count();
+            return Ok(all);
+        }
+        let problem = format!(
+            "holds '{cell}' in row {}, which is no date like the others (rows count from 0); correct it, leave the column out, or say that it is a \
+             category, or dates, among which such cells are missing",
+            self.rows + row as u64
+        );
+        Err(DataError::Column { path: self.path.clone(), column: self.columns[index].name.clone(), problem })
+    }
+
+    /// Say which columns hold cells that are not what they are said to hold.
+    fn note_odd_cells(&mut self) {
+        let odd = self.roles.features.iter().zip(&self.odd).filter(|(_, count)| **count > 0);
+        let note = |(&i, &count): (&usize, &usize)| odd_cells(count as u64, &self.columns[i]);
+        let notes: Vec<String> = odd.map(note).collect();
+        self.roles.notes.extend(notes);
     }
 
     fn add_lists(&mut self, array: &ArrayRef) -> Result<()> {
@@ -237,6 +321,29 @@ impl Collector {
             row: self.rows + at as u64,
             column: self.columns[index].name.clone(),
         })
+    }
+}
+
+/// Columns as the options take them. Dates are no other columns than those of the wrong type, unless tables may be mixed.
+fn taken(path: &Path, mut columns: Vec<Column>, options: &OpenOptions) -> Result<Vec<Column>> {
+    if !options.mixed {
+        for column in &mut columns {
+            if matches!(column.kind, Kind::Date(_)) {
+                column.kind = if column.sample.is_empty() { Kind::Other } else { Kind::Text };
+            }
+        }
+    }
+    taken_for(path, &mut columns, true, options)?;
+    Ok(columns)
+}
+
+/// What to know about cells of a column that are not what it is said to hold.
+pub(crate) fn odd_cells(count: u64, column: &Column) -> String {
+    let what = column.role.map_or_else(|| "value".to_owned(), |role| role.to_string());
+    let name = &column.name;
+    match count {
+        1 => format!("one cell of column '{name}' is no {what} and counts as missing"),
+        _ => format!("{count} cells of column '{name}' are no {what}s and count as missing"),
     }
 }
 

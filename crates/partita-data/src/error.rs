@@ -191,7 +191,8 @@ pub enum DataError {
     /// A cell of text that is not a number.
     #[error(
         "line {line}, column {column} of {} is {}, not a number; \
-         correct it or leave the column out (columns count from 1){}", path.display(), quote(cell), first_line(*line)
+         correct it, leave the column out, or say that it is a category, or numbers, among which such cells are missing \
+         (columns count from 1){}", path.display(), quote(cell), first_line(*line)
     )]
     NotNumeric {
         /// The file.
@@ -199,6 +200,21 @@ pub enum DataError {
         /// Line, from 1.
         line: u64,
         /// Column, from 1, with its name if it has one.
+        column: String,
+        /// The cell.
+        cell: String,
+    },
+    /// A cell of text that is not a date, in a column of dates.
+    #[error(
+        "line {line}, column {column} of {} is {}, not a date like the others; correct it, leave the column out, or say that it is a category, \
+         or dates, among which such cells are missing (columns count from 1)", path.display(), quote(cell)
+    )]
+    NotDate {
+        /// The file.
+        path: PathBuf,
+        /// Line, from 1.
+        line: u64,
+        /// Column, from 1, with its name.
         column: String,
         /// The cell.
         cell: String,

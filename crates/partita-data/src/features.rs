@@ -2,11 +2,14 @@
 
 use crate::error::{DataError, Result};
 use crate::ids::Ids;
+use crate::levels::Levels;
+use crate::role::Role;
 use crate::mapped::Mapped;
 use crate::schema::Columns;
 use crate::sink::Sink;
 use partita::rows::Rows;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Where the values are.
 #[derive(Debug)]
@@ -38,6 +41,10 @@ pub struct Features {
     columns: Option<Columns>,
     named: bool,
     notes: Vec<String>,
+    /// The levels of each column that is a category.
+    levels: Vec<Option<Arc<Levels>>>,
+    /// What each column was said to be.
+    roles: Vec<Option<Role>>,
 }
 
 impl Features {
@@ -87,7 +94,7 @@ impl Features {
         if n == 0 || m == 0 {
             return Err(DataError::Empty { path: path.to_owned(), rows: n as u64, columns: m as u64 });
         }
-        Ok(Self { storage, n, m, ids: None, columns: None, named: false, notes: Vec::new() })
+        Ok(Self { storage, n, m, ids: None, columns: None, named: false, notes: Vec::new(), levels: Vec::new(), roles: Vec::new() })
     }
 
     /// The rows' storage, for a reader that puts them in another order.
@@ -103,6 +110,20 @@ impl Features {
     pub(crate) fn with_columns(mut self, columns: Option<Columns>, named: bool) -> Self {
         (self.columns, self.named) = (columns, named);
         self
+    }
+
+    pub(crate) fn with_types(mut self, levels: Vec<Option<Levels>>, roles: Vec<Option<Role>>) -> Self {
+        self.levels = levels.into_iter().map(|levels| levels.map(Arc::new)).collect();
+        self.roles = roles;
+        self
+    }
+
+    pub(crate) fn levels(&self) -> &[Option<Arc<Levels>>] {
+        &self.levels
+    }
+
+    pub(crate) fn roles(&self) -> &[Option<Role>] {
+        &self.roles
     }
 
     pub(crate) fn with_notes(mut self, notes: Vec<String>) -> Self {

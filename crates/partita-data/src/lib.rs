@@ -4,6 +4,7 @@
 //! every fit of `partita` takes. Nothing in a file can make a reader panic or allocate more than the file justifies.
 //!
 //! - [`Features`], [`open`], [`OpenOptions`]: rows of features.
+//! - [`Frame`]: a table with columns of numbers, categories and dates; [`Role`]: what a column is said to be.
 //! - [`Texts`], [`read_texts`]: texts in lines, tables and JSON lines.
 //! - [`Columns`]: which columns of a table are features; [`Ids`]: the names of its rows.
 //! - [`Labels`], [`read_labels`], [`read_vector`], [`read_weights`]: what may come beside them; [`Source`]: a column of a file.
@@ -20,6 +21,7 @@ mod classes;
 mod column;
 mod columns;
 mod csv;
+mod dates;
 mod digits;
 mod disk;
 mod dressed;
@@ -27,11 +29,14 @@ mod dtype;
 mod error;
 mod features;
 mod fingerprint;
+mod frame;
 mod guard;
 mod ids;
 mod idx;
 mod labels;
+mod levels;
 mod mapped;
+mod memory;
 pub mod model_file;
 mod naming;
 mod npy;
@@ -39,6 +44,7 @@ mod npz;
 mod open;
 mod options;
 mod parquet;
+mod role;
 mod roles;
 mod safetensors;
 pub mod safetensors_io;
@@ -55,16 +61,20 @@ pub mod versions;
 mod write;
 
 pub use classes::{Labels, called};
+pub use dates::civil;
 pub use digits::{DIGITS_FEATURES, DIGITS_ROWS, digits};
 pub use disk::{STANDARD_INPUT, open_regular};
 pub use error::{DataError, Result, SUPPORTED};
 pub use features::Features;
 pub use fingerprint::Fingerprint;
+pub use frame::{Cells, Frame, FrameColumn};
 pub use guard::unpanicked;
 pub use ids::Ids;
 pub use labels::{LabelTable, read_label_table, read_labels};
 pub use open::open;
+pub use levels::Levels;
 pub use options::OpenOptions;
+pub use role::Role;
 pub use schema::{ColumnKind, Columns, LeftOut, Why};
 pub use source::Source;
 pub use texts::{TextOptions, TextTable, Texts, holds_lines, read_texts};

@@ -3,6 +3,7 @@
 
 use crate::column::{Column, Kind};
 use crate::dressed;
+use crate::role::Role;
 use std::collections::HashSet;
 
 /// Names of columns that number or name the rows, whatever they hold.
@@ -65,6 +66,11 @@ pub(crate) enum Naming {
 
 /// What the column at `index` names, if it names something.
 pub(crate) fn naming(index: usize, column: &Column) -> Option<Naming> {
+    match column.role {
+        Some(Role::Id) => return Some(Naming::Rows),
+        Some(_) => return None,
+        None => {}
+    }
     let text = column.kind == Kind::Text;
     if !text && !column.whole {
         return None;
@@ -146,7 +152,7 @@ mod tests {
     fn column(name: &str, cells: impl IntoIterator<Item = String>) -> Column {
         let sample: Vec<String> = cells.into_iter().collect();
         let whole = sample.iter().all(|cell| cell.parse::<i64>().is_ok());
-        Column { name: name.to_owned(), kind: Kind::Number, whole, sample }
+        Column { whole, sample, ..Column::new(name, Kind::Number) }
     }
 
     fn numbers(name: &str, value: impl Fn(usize) -> usize) -> Option<Naming> {

@@ -1,5 +1,6 @@
 //! What is asked of a reader.
 
+use crate::role::Role;
 use crate::schema::{Columns, Why};
 
 /// Which part of a file to read, and how much memory to use.
@@ -28,6 +29,10 @@ pub struct OpenOptions {
     pub header: Option<bool>,
     /// The columns of a model. A table with names gives exactly these, in this order.
     pub like: Option<Columns>,
+    /// Whether columns of words and dates of a table with names are read too, for a [`Frame`](crate::Frame).
+    pub mixed: bool,
+    /// What columns are taken for, by name or by number from 1.
+    pub roles: Vec<(String, Role)>,
 }
 
 impl Default for OpenOptions {
@@ -41,6 +46,8 @@ impl Default for OpenOptions {
             id_column: None,
             header: None,
             like: None,
+            mixed: false,
+            roles: Vec::new(),
         }
     }
 }

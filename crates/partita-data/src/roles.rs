@@ -6,6 +6,7 @@ use crate::dressed;
 use crate::error::{DataError, Result, list};
 use crate::naming::{Naming, naming};
 use crate::options::OpenOptions;
+use crate::role::Role;
 use crate::schema::{ColumnKind, Columns, LeftOut, Why};
 use std::collections::HashSet;
 use std::path::Path;
@@ -31,6 +32,36 @@ pub(crate) struct Roles {
     pub(crate) notes: Vec<String>,
 }
 
+/// Columns as the options or a model take them, which may not be what their cells look like.
+pub(crate) fn taken_for(path: &Path, columns: &mut [Column], named: bool, options: &OpenOptions) -> Result<()> {
+    if let Some(like) = options.like.as_ref().filter(|like| named && like.is_mixed()) {
+        for (name, kind) in like.names.iter().zip(&like.kinds) {
+            let role = match kind {
+                ColumnKind::Category => Role::Category,
+                ColumnKind::Date => Role::Date,
+                ColumnKind::Number | ColumnKind::Boolean => continue,
+            };
+            columns.iter_mut().filter(|column| column.name == *name).for_each(|column| column.taken_for(role));
+        }
+    }
+    if !named && !options.roles.is_empty() {
+        return Err(DataError::Choose {
+            path: path.to_owned(),
+            problem: "no names of columns, by which to say what they are".into(),
+            advice: "write them on its first line; if they are there, set the option header to yes",
+            available: list(&columns.iter().map(|column| &column.name).collect::<Vec<_>>()),
+        });
+    }
+    for (name, role) in &options.roles {
+        let table = Table { path, columns: &*columns, named };
+        let at = table.find(name)?;
+        // Several columns may have this name; all of them are meant.
+        let name = columns[at].name.clone();
+        columns.iter_mut().filter(|column| column.name == name).for_each(|column| column.taken_for(*role));
+    }
+    Ok(())
+}
+
 /// Choose the columns by the options or, without any, by what they hold.
 pub(crate) fn choose(table: Table<'_>, options: &OpenOptions) -> Result<Roles> {
     let fixed = fixed(table, options)?;
@@ -42,7 +73,7 @@ pub(crate) fn choose(table: Table<'_>, options: &OpenOptions) -> Result<Roles> {
     let like = options.like.as_ref().filter(|_| table.named);
     let features = match (like, options.columns.as_slice()) {
         (Some(like), chosen) => table.like(like, chosen, &fixed)?,
-        (None, []) => table.all_features(id, &fixed)?,
+        (None, []) => table.all_features(id, &fixed, options)?,
         (None, chosen) => table.chosen_features(chosen, &fixed, options)?,
     };
     let id = id.filter(|i| !features.contains(i));
@@ -52,6 +83,9 @@ pub(crate) fn choose(table: Table<'_>, options: &OpenOptions) -> Result<Roles> {
         Some(like) => table.notes_like(&roles, &left_out, like),
         None => table.notes(&roles, &left_out, options),
     };
+    if like.is_none() {
+        roles.notes.extend(table.notes_of_features(&roles.features));
+    }
     let list = roles.features.iter().any(|&i| table.columns[i].kind == Kind::List);
     roles.columns = (!list).then(|| table.schema(&roles.features, left_out, options));
     Ok(roles)
@@ -63,6 +97,13 @@ fn fixed(table: Table<'_>, options: &OpenOptions) -> Result<Vec<Option<Why>>> {
     for name in &options.exclude {
         if let Some(i) = table.position(name) {
             fixed[i] = Some(Why::Excluded);
+        }
+    }
+    for (fixed, column) in fixed.iter_mut().zip(table.columns) {
+        match column.role {
+            Some(Role::Skip) => *fixed = Some(Why::Excluded),
+            Some(Role::Text) => *fixed = Some(Why::Text),
+            _ => {}
         }
     }
     for (name, why) in &options.taken {
@@ -100,7 +141,9 @@ impl Table<'_> {
         pool.retain(|i| fixed[*i].is_none());
         let names: Vec<&str> = pool.iter().map(|&i| self.columns[i].name.as_str()).collect();
         let found: Vec<usize> = like.find(self.path, &names)?.into_iter().map(|at| pool[at]).collect();
-        self.check_numbers(&found)?;
+        let kinds = like.kinds.iter().copied().chain(std::iter::repeat(ColumnKind::Number));
+        let numbers = found.iter().zip(kinds).filter(|(_, kind)| kind.is_number()).map(|(&at, _)| at);
+        self.check_numbers(&numbers.collect::<Vec<_>>())?;
         Ok(found)
     }
 
@@ -125,7 +168,8 @@ impl Table<'_> {
             return Err(self.choose_error("lists among the chosen columns", "choose one list alone"));
         }
         if lists == 0 {
-            self.check_numbers(&features)?;
+            let typed = |i: &usize| self.may_be_mixed(options) && self.columns[*i].kind.is_typed();
+            self.check_numbers(&features.iter().copied().filter(|i| !typed(i)).collect::<Vec<_>>())?;
         }
         Ok(features)
     }
@@ -142,13 +186,24 @@ impl Table<'_> {
         }
     }
 
-    /// The only list, or else every number that measures something.
-    fn all_features(self, id: Option<usize>, fixed: &[Option<Why>]) -> Result<Vec<usize>> {
+    /// Whether words and dates may be features.
+    fn may_be_mixed(self, options: &OpenOptions) -> bool {
+        options.mixed && self.named
+    }
+
+    /// The only list, or else every column that measures something.
+    fn all_features(
+        self,
+        id: Option<usize>,
+        fixed: &[Option<Why>],
+        options: &OpenOptions,
+    ) -> Result<Vec<usize>> {
         let free = |i: &usize| Some(*i) != id && fixed[*i].is_none();
         let of = |kind: fn(Kind) -> bool| -> Vec<usize> {
             (0..self.columns.len()).filter(free).filter(|&i| kind(self.columns[i].kind)).collect()
         };
-        let (lists, numbers) = (of(|kind| kind == Kind::List), of(Kind::is_feature));
+        let usable = if self.may_be_mixed(options) { Kind::is_typed } else { Kind::is_feature };
+        let (lists, numbers) = (of(|kind| kind == Kind::List), of(usable));
         let measured: Vec<usize> =
             numbers.iter().copied().filter(|&i| naming(i, &self.columns[i]).is_none()).collect();
         match (lists.len(), measured.len(), numbers.len()) {
@@ -156,7 +211,11 @@ impl Table<'_> {
                 Err(self.choose_error("no column of numbers", "give a file with columns of numbers"))
             }
             (0, 0, _) => {
-                let problem = "only columns of numbers that name things, such as ids and codes";
+                let problem = if self.may_be_mixed(options) {
+                    "only columns that name things, such as ids and codes"
+                } else {
+                    "only columns of numbers that name things, such as ids and codes"
+                };
                 Err(self.choose_error(problem, "choose columns by name if they measure something"))
             }
             (0, ..) => Ok(measured),
@@ -188,6 +247,8 @@ impl Table<'_> {
         let name = |i: usize| self.columns[i].name.clone();
         let kind = |&i: &usize| match self.columns[i].kind {
             Kind::Boolean => ColumnKind::Boolean,
+            Kind::Text => ColumnKind::Category,
+            Kind::Date(_) => ColumnKind::Date,
             _ => ColumnKind::Number,
         };
         let chosen = !options.columns.is_empty();
@@ -201,6 +262,25 @@ impl Table<'_> {
                 .map(said)
                 .collect(),
         }
+    }
+
+    /// What to know about columns of words and dates among the features.
+    fn notes_of_features(self, features: &[usize]) -> Vec<String> {
+        let note = |&i: &usize| {
+            let Column { name, kind, sample, .. } = &self.columns[i];
+            let example = || sample.first().map_or("", |cell| cell.as_str());
+            match kind {
+                Kind::Text => dressed::example(sample).map(|example| {
+                    format!("column '{name}' holds numbers with signs or separators, such as '{example}', and is taken for words; write them as plain numbers to use them as such")
+                }),
+                Kind::Date(order) if crate::dates::order(sample) == Some((*order, true)) => {
+                    let first = if *order == crate::dates::Order::Month { "month" } else { "day" };
+                    Some(format!("the dates of column '{name}', such as '{}', are read with the {first} first", example()))
+                }
+                _ => None,
+            }
+        };
+        features.iter().filter_map(note).collect()
     }
 
     /// What to know about the choice, for a model that has made it already.
@@ -264,12 +344,8 @@ mod tests {
     use super::*;
 
     fn columns(spec: &[(&str, Kind)]) -> Vec<Column> {
-        let column = |&(name, kind): &(&str, Kind)| Column {
-            name: name.into(),
-            kind,
-            whole: kind == Kind::Number,
-            sample: Vec::new(),
-        };
+        let column =
+            |&(name, kind): &(&str, Kind)| Column { whole: kind == Kind::Number, ..Column::new(name, kind) };
         spec.iter().map(column).collect()
     }
 

@@ -39,6 +39,22 @@ pub enum ColumnKind {
     Number,
     /// True and false, read as 1 and 0.
     Boolean,
+    /// Words, each of which is a level.
+    Category,
+    /// Dates or times.
+    Date,
+}
+
+impl ColumnKind {
+    /// Cells that it takes in a row of a [`Frame`](crate::Frame): a moment is its day and the second of the day.
+    pub fn width(self) -> usize {
+        if self == Self::Date { 2 } else { 1 }
+    }
+
+    /// Whether its cells are features as they are.
+    pub fn is_number(self) -> bool {
+        matches!(self, Self::Number | Self::Boolean)
+    }
 }
 
 /// A column that is no feature.
@@ -69,6 +85,14 @@ pub enum Why {
     Excluded,
     /// It holds text, or something else that is no number.
     Text,
+    /// All of its values are the same.
+    Constant,
+    /// It has no value at all.
+    Empty,
+    /// Its words are different in most rows: names, or free text.
+    Unique,
+    /// None of its words is frequent enough to tell many rows apart.
+    Rare,
 }
 
 impl fmt::Display for Why {
@@ -81,6 +105,10 @@ impl fmt::Display for Why {
             Self::Weights => "holds the weights",
             Self::Excluded => "is excluded",
             Self::Text => "holds no numbers",
+            Self::Constant => "has one value",
+            Self::Empty => "has no value at all",
+            Self::Unique => "is different in most rows: names or free text",
+            Self::Rare => "has no frequent value",
         })
     }
 }
@@ -90,6 +118,11 @@ impl Columns {
     pub fn named<S: Into<String>>(names: impl IntoIterator<Item = S>) -> Self {
         let names: Vec<String> = names.into_iter().map(Into::into).collect();
         Self { kinds: vec![ColumnKind::Number; names.len()], names, left_out: Vec::new() }
+    }
+
+    /// Whether some of them hold words or dates.
+    pub fn is_mixed(&self) -> bool {
+        self.kinds.iter().any(|kind| !kind.is_number())
     }
 
     /// Where these columns are among those of a table, in their own order. Of several with the same name, the first stands

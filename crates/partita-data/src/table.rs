@@ -1,6 +1,7 @@
 //! What tables of text have in common: their delimiter, what their columns hold, and whether the first line names them.
 
 use crate::column::{Column, Kind};
+use crate::dates;
 
 /// Cells of features that hold no value, besides those that are empty and those that Rust reads as NaN.
 const MISSING: [&str; 11] = ["NA", "N/A", "n/a", "na", "null", "NULL", "None", "?", "-", "#N/A", "<NA>"];
@@ -62,21 +63,24 @@ pub(crate) fn boolean(cell: &str) -> Option<bool> {
 }
 
 /// What the columns hold, by their first rows. One is text if most of its cells are neither numbers nor missing; the others of
-/// a column of numbers are reported as odd when they are met.
-pub(crate) fn describe(first: &[String], rows: &[Vec<String>], header: bool) -> Vec<Column> {
+/// a column of numbers are reported as odd when they are met. Dates are told from other text only where tables may be mixed.
+pub(crate) fn describe(first: &[String], rows: &[Vec<String>], header: bool, mixed: bool) -> Vec<Column> {
     let column = |i: usize| {
         let cells: Vec<&String> = rows.iter().filter_map(|r| r.get(i)).filter(|c| !is_missing(c)).collect();
         let numbers = cells.iter().filter(|c| is_number(c)).count();
         let kind = match cells.is_empty() {
             false if cells.iter().all(|c| boolean(c).is_some()) => Kind::Boolean,
-            false if 2 * numbers < cells.len() => Kind::Text,
+            false if 2 * numbers < cells.len() => match dates::order(&cells).filter(|_| mixed) {
+                Some((order, _)) => Kind::Date(order),
+                None => Kind::Text,
+            },
             _ => Kind::Number,
         };
         let whole = !cells.is_empty() && cells.iter().all(|c| is_whole(c));
         let sample =
-            if whole || kind == Kind::Text { cells.into_iter().cloned().collect() } else { Vec::new() };
+            if whole || !kind.is_feature() { cells.into_iter().cloned().collect() } else { Vec::new() };
         let name = if header { first[i].clone() } else { (i + 1).to_string() };
-        Column { name, kind, whole, sample }
+        Column { whole, sample, ..Column::new(name, kind) }
     };
     (0..first.len()).map(column).collect()
 }

@@ -14,6 +14,7 @@ mod kernels;
 pub mod memory;
 pub mod partial;
 pub mod photos;
+pub mod tables;
 pub mod texts;
 pub mod weights;
 

@@ -1,9 +1,11 @@
-//! Why a row is in its cluster, in the words of its data: words of a text, or features by name.
+//! Why a row is in its cluster, in the words of its data: columns of a table with their values, words of a text, or features by name.
 
-use crate::dataset::{DataPart, Dataset, Items};
+use crate::dataset::{DataPart, Dataset, plan_of};
 use crate::error::Result;
+use crate::items::Items;
 use partita::linear::{Explanation, Model};
 use partita_data::model_file::ModelFile;
+use partita_embed::texts::TFIDF;
 use serde::Serialize;
 
 /// Why a row is in its cluster and not in the runner-up.
@@ -17,56 +19,73 @@ pub struct Why {
     pub proba: Vec<f32>,
     /// Lead of the cluster over the runner-up, in logits, before anything is known of the row.
     pub base: f64,
-    /// What each word or feature adds to it, the largest size first.
+    /// What each column or feature adds to it, the largest size first.
     pub reasons: Vec<Reason>,
 }
 
-/// What a word or a feature adds to the lead of a cluster.
+/// What a column or a feature adds to the lead of a cluster.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Reason {
-    /// The name of the word or feature.
+    /// The name of the column or feature.
     pub feature: String,
-    /// Its number among all features, or among the words of the encoder.
+    /// Its number among all columns or features.
     pub index: usize,
-    /// The value in the row, where what was given became several features.
+    /// The value in the row, where the column of a table became several features.
     pub value: Option<String>,
-    /// It as a sentence says it, where it is no feature.
+    /// The value with how it compares, such as `income 82,000, higher than 95 % of rows`.
     #[serde(rename = "said")]
     pub text: Option<String>,
     /// What it adds.
     pub contribution: f64,
 }
 
-/// Explain a row of a data set that was opened for this model. Of a text each of its known words has a share, where its words make its row.
+/// Explain a row of a data set that was opened for this model. What the columns add that a table's column became is one sum.
 ///
 /// # Errors
 /// If the row does not exist or cannot be read.
 pub fn explain(file: &ModelFile, dataset: &Dataset<'_>, row: usize) -> Result<Why> {
-    let rows = dataset.rows()?;
-    let found = file.model.explain(&rows, row).map_err(|error| dataset.explained(error.into()))?;
+    let found = file.model.explain(&dataset.rows()?, row).map_err(|error| dataset.explained(error.into()))?;
     let mut values = vec![0.0; file.model.m()];
     found.contributions.iter().for_each(|part| values[part.feature] = part.value);
-    let mut base = found.base;
-    let (mut reasons, mut first) = (Vec::new(), 0);
-    for (at, part) in dataset.parts().iter().enumerate() {
-        let own = &values[first..first + part.rows.m()];
-        match of_words(&file.model, &found, part, (at, first), row)? {
-            Some(words) => {
-                base += own.iter().sum::<f64>() - words.iter().map(|word| word.contribution).sum::<f64>();
-                reasons.extend(words);
+    let (mut reasons, mut base) = (Vec::new(), found.base);
+    let mut rest = &values[..];
+    for part in dataset.parts() {
+        let (own, others) = rest.split_at(part.rows.m().min(rest.len()));
+        let first = values.len() - rest.len();
+        rest = others;
+        match plan_of(part) {
+            Some((frame, plan)) => {
+                let mut sums = vec![0.0; plan.columns.len()];
+                for (feature, value) in own.iter().enumerate() {
+                    if let Some(column) = plan.column_of(feature) {
+                        sums[column] += value;
+                    }
+                }
+                for (column, contribution) in sums.into_iter().enumerate() {
+                    let shown = plan.shown(&frame, column, row)?;
+                    let (value, text) = shown.map_or((None, None), |shown| (shown.value, Some(shown.text)));
+                    let feature = plan.columns[column].name.clone();
+                    reasons.push(Reason { feature, index: reasons.len(), value, text, contribution });
+                }
             }
-            None => reasons.extend(own.iter().enumerate().map(|(feature, &contribution)| Reason {
-                feature: dataset.feature(first + feature),
-                index: first + feature,
+            None => match of_words(&file.model, &found, dataset, (part, first), row)? {
+                Some(words) => {
+                    base += own.iter().sum::<f64>() - words.iter().map(|word| word.contribution).sum::<f64>();
+                    reasons.extend(words);
+                }
+                None => reasons.extend(own.iter().enumerate().map(|(at, &contribution)| Reason {
+                feature: dataset.feature(first + at),
+                index: first + at,
                 value: None,
                 text: None,
                 contribution,
             })),
+            },
         }
-        first += part.rows.m();
     }
     reasons.sort_by(|a, b| b.contribution.abs().total_cmp(&a.contribution.abs()).then(a.index.cmp(&b.index)));
-    Ok(Why { cluster: found.cluster, runner_up: found.runner_up, proba: found.proba, base, reasons })
+    let (cluster, runner_up) = (found.cluster, found.runner_up);
+    Ok(Why { cluster, runner_up, proba: found.proba, base, reasons })
 }
 
 /// What each word of a text adds: its row is a sum over its words, and once the norms of this row are known the lead is linear in it. None where rows are
@@ -74,12 +93,15 @@ pub fn explain(file: &ModelFile, dataset: &Dataset<'_>, row: usize) -> Result<Wh
 fn of_words(
     model: &Model,
     found: &Explanation,
-    part: &DataPart<'_>,
-    (at, first): (usize, usize),
+    dataset: &Dataset<'_>,
+    (part, first): (&DataPart<'_>, usize),
     row: usize,
 ) -> Result<Option<Vec<Reason>>> {
-    let Some(Items::Texts(texts)) = &part.items else { return Ok(None) };
-    let (Some(tfidf), None, Some(view)) = (texts.tfidf(), model.lift(), model.views().get(at)) else { return Ok(None) };
+    let by_words = part.encoder.as_ref().is_some_and(|encoder| encoder.kind == TFIDF);
+    let (true, Some(Items::Texts(texts)), None) = (by_words, dataset.items(), model.lift()) else { return Ok(None) };
+    let mut starts = dataset.parts().iter().scan(0, |at, part| Some(std::mem::replace(at, *at + part.rows.m())));
+    let view = starts.position(|start| start == first).and_then(|at| model.views().get(at));
+    let (Some(tfidf), Some(view)) = (texts.tfidf(), view) else { return Ok(None) };
     let m = part.rows.m();
     let mut x = vec![0.0; m];
     part.rows.read(row, &mut x)?;
@@ -91,13 +113,8 @@ fn of_words(
     let reason = |(word, own): (u32, Vec<f32>)| {
         let name = &tfidf.vocabulary().words()[word as usize];
         let sum: f64 = own.iter().zip(&difference).map(|(x, w)| f64::from(*x) * w).sum();
-        Reason {
-            feature: name.clone(),
-            index: word as usize,
-            value: None,
-            text: Some(format!("word '{name}'")),
-            contribution: factor * sum,
-        }
+        let text = Some(format!("word '{name}'"));
+        Reason { feature: name.clone(), index: word as usize, value: None, text, contribution: factor * sum }
     };
     Ok(Some(tfidf.shares(&texts.get(row)).into_iter().map(reason).collect()))
 }

@@ -41,6 +41,8 @@ fields! {
     LabelHeader = "label_header",
     /// What is done about missing values.
     Missing = "missing",
+    /// What columns of a table are taken for.
+    As = "as",
     /// The column or field of the texts.
     Text = "text",
     /// What makes rows of raw items.

@@ -5,7 +5,7 @@
 //! - [`Dataset`], [`Given`]: the rows, and what is known about them.
 //! - [`run`], [`continue_model`]: a fit, and training a model further; [`Record`]: its result, with a [`ChoiceNote`] where K was chosen.
 //! - [`AnyModel`], [`predict`]: which kind of model a file holds, and its predictions for rows.
-//! - [`Items`]: the raw items that rows were made of; [`TextPortrait`]: what clusters of texts have in common; [`explain`]: why a row is in its cluster.
+//! - [`items`]: the raw items that rows were made of, and what clusters of them have in common.
 //! - [`Outputs`], [`export`]: results as files.
 //! - [`portrait`], [`map`], [`palette`], [`onnx`]: descriptions of clusters, rows on a plane, the colours, models for other programs.
 //! - [`contenders`], [`CandidateSpec`]: what is compared, and what is tried to find the number of clusters.
@@ -21,6 +21,7 @@ pub mod export;
 mod features;
 mod field;
 mod given;
+pub mod items;
 mod join;
 pub mod map;
 mod methods;
@@ -36,12 +37,11 @@ mod resources;
 mod run;
 mod sizes;
 mod spec;
-mod texts;
 mod training;
 
 pub use block::Block;
 pub use choosing::{ChoiceNote, TriedNumber, usual_range};
-pub use dataset::{AllRows, DataPart, Dataset, Items, Kind, MissingNote, Note, Photos, SharedRows, usable_images};
+pub use dataset::{AllRows, DataPart, Dataset, Kind, MissingNote, Note, Photos, SharedRows, usable_images};
 pub use error::{JobError, Kept, Result};
 pub use explain::{Reason, Why, explain};
 pub use export::{Outputs, write_predictions};
@@ -53,15 +53,15 @@ pub use methods::{CandidateSpec, USUAL_METHODS, contenders};
 pub use model::AnyModel;
 #[cfg(feature = "deep")]
 pub use partita_deep::DeepError;
+pub use partita_embed::tables::{PlanNote, TablePortrait};
 pub use predict::{predict, predict_each};
 pub use record::{Details, LinearDetails, Record};
 #[cfg(feature = "deep")]
 pub use record::{HeldOut, NetworkDetails};
 pub use resources::{MEMORY, Resources};
-pub use run::{continue_fit, continue_model, run};
+pub use run::{continue_fit, continue_model, portraits_of_items, run};
 pub use sizes::{Balance, Balanced, SizeSpec};
 pub use spec::{
     ClusterCount, DataSpec, FitSpec, MOST_RESTARTS, MethodSpec, Missing, NetworkSpec, OptimiserKind,
     PretextOptimiser, PriorSpec, RESTARTS, VERSION,
 };
-pub use texts::{TextExample, TextItems, TextPortrait, text_portraits};

@@ -3,9 +3,9 @@
 use crate::block::Block;
 use crate::choosing::ChoiceNote;
 use crate::dataset::{Dataset, MissingNote};
+use crate::items::ItemPortraits;
 use crate::model::AnyModel;
 use crate::sizes::Balanced;
-use crate::texts::TextPortrait;
 use partita::linear::Ailment;
 use partita::linear::{Fit, Model, Params, Restart};
 use partita::metrics::Scores;
@@ -14,6 +14,7 @@ use partita::prepare::{LiftNote, PrepareNote};
 use partita::report::StopReason;
 use partita_data::model_file::{ModelFile, Names};
 use partita_data::{Columns, called};
+use partita_embed::tables::PlanNote;
 use serde::Serialize;
 
 /// A fit: its model, its labels, and all that is known about it. As JSON it is one flat object without the model and the labels.
@@ -27,6 +28,9 @@ pub struct Record {
     pub choice: Option<ChoiceNote>,
     /// The columns of each table that was read, which are numbers from 1 where it has no names; null for arrays.
     pub columns: Vec<Option<Columns>>,
+    /// What was done to the columns of each table that holds more than numbers, and what was left out and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub plans: Vec<PlanNote>,
     /// What was done about missing values, if there were any.
     pub missing: Option<MissingNote>,
     /// The names of the first clusters, where known labels were words; others are called by their number.
@@ -47,9 +51,8 @@ pub struct Record {
     pub unscored: Option<usize>,
     /// How labels were moved to give clusters the requested sizes.
     pub balance: Option<Balanced>,
-    /// The clusters of texts: their words, and their typical texts.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub text_portraits: Vec<TextPortrait>,
+    /// What the clusters are like in the language of the raw items, if there are any.
+    pub portraits: Option<ItemPortraits>,
     /// Seconds from the first read to the last label.
     pub seconds: f64,
     /// Threads that worked.
@@ -171,6 +174,7 @@ impl Record {
         old: Option<&ModelFile>,
     ) -> Self {
         self.columns = dataset.tables().to_vec();
+        self.plans = dataset.plans();
         self.missing = dataset.missing_note().cloned();
         let before = old.map(|old| &*old.names.clusters).filter(|names| !names.is_empty());
         self.cluster_names = clusters.or(before).map(<[String]>::to_vec);
@@ -235,6 +239,7 @@ impl Record {
             k: report.k,
             choice: None,
             columns: Vec::new(),
+            plans: Vec::new(),
             missing: None,
             cluster_names: None,
             cluster_sizes: report.cluster_sizes,
@@ -245,7 +250,7 @@ impl Record {
             metrics: None,
             unscored: None,
             balance: None,
-            text_portraits: Vec::new(),
+            portraits: None,
             seconds: report.seconds,
             threads: rayon::current_num_threads(),
             details: Details::Linear(Box::new(details)),

@@ -76,7 +76,7 @@ impl Resources {
         Ok(self.checkpoint.as_deref().map(FileLock::beside).transpose()?)
     }
 
-    /// Run `work` on as many threads as it may use.
+    /// Run `work` on as many threads as it may use: on those of the caller, if that is work of as many threads already.
     ///
     /// # Errors
     /// If there are none or too many, or they cannot be started.
@@ -91,7 +91,30 @@ impl Resources {
                 format!("are too many; give at most {MOST_THREADS} (this machine has {cores} cores)");
             return Err(JobError::Value { field: Field::Threads, value: threads.to_string(), problem });
         }
+        // Work that is part of other work stays on its threads: more would only be in each other's way.
+        let here = rayon::current_thread_index().map(|_| rayon::current_num_threads());
+        if here.is_some_and(|here| self.threads.is_none_or(|threads| threads == here)) {
+            return Ok(work());
+        }
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads.unwrap_or(0)).build();
         Ok(pool.map_err(JobError::Threads)?.install(work))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_inside_other_work_shares_its_threads_unless_it_asks_for_another_number() {
+        let on = |threads| Resources { threads, ..Resources::default() };
+        let three = on(Some(3));
+        let inner = |threads| {
+            three.on_threads(|| on(threads).on_threads(rayon::current_num_threads)).unwrap().unwrap()
+        };
+        assert_eq!((inner(None), inner(Some(3)), inner(Some(2))), (3, 3, 2));
+        let thread = || std::thread::current().id();
+        assert!(three.on_threads(|| thread() == on(None).on_threads(thread).unwrap()).unwrap());
+        assert!(three.on_threads(|| thread() != on(Some(2)).on_threads(thread).unwrap()).unwrap());
     }
 }

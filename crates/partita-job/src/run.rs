@@ -5,11 +5,11 @@ use crate::dataset::Dataset;
 use crate::error::{JobError, Result};
 use crate::field::Field;
 use crate::given::Given;
+use crate::items::ItemPortraits;
 use crate::record::Record;
 use crate::resources::Resources;
 use crate::sizes::{Balanced, SizeSpec};
 use crate::spec::{FitSpec, PriorSpec};
-use crate::texts::{names, text_portraits};
 use crate::training::train;
 use partita::linear::{Fit, Input, LiftKind, Model, Params, Prior};
 use partita::metrics::{Scores, scores};
@@ -76,12 +76,21 @@ pub fn run(
     Ok(record.named(dataset, proposed.as_deref().or(names), None))
 }
 
-/// Put the portraits of clusters of texts into a record; returns names for them, if there are texts.
+/// Put what the clusters are like into a record, where there are raw items; returns names for them.
 fn described(record: &mut Record, dataset: &Dataset<'_>, resources: &Resources) -> Result<Option<Vec<String>>> {
     let Some(model) = record.model.linear() else { return Ok(None) };
     let labels = record.assigned();
-    record.text_portraits = resources.on_threads(|| text_portraits(model, dataset, &labels))??;
-    Ok((!record.text_portraits.is_empty()).then(|| names(&record.text_portraits)))
+    record.portraits = resources.on_threads(|| portraits_of_items(model, dataset, &labels))??;
+    Ok(record.portraits.as_ref().map(ItemPortraits::names))
+}
+
+/// What the clusters of raw items are like, for rows with these labels, −1 for outliers; none if the rows were not made of raw items.
+///
+/// # Errors
+/// If the rows do not fit the model, or cannot be read.
+pub fn portraits_of_items(model: &Model, dataset: &Dataset<'_>, labels: &[i32]) -> Result<Option<ItemPortraits>> {
+    let rows = dataset.rows()?;
+    dataset.items().map(|items| items.portraits(model, &rows, labels, dataset)).transpose()
 }
 
 /// Go on training a model with more rows, for a number of passes over them; clusters keep their numbers, and what counts as an outlier
@@ -126,9 +135,8 @@ pub fn continue_fit(
     given.check(spec, dataset)?;
     let stored = params(spec, dataset.n())?;
     let epochs = stored.epochs.unwrap_or(1);
-    let mut record =
+    let record =
         Task::going_on(old, stored, epochs, spec.sizes, given).run(dataset, given, resources, observer)?;
-    described(&mut record, dataset, resources)?;
     Ok(record.named(dataset, given.names.as_deref(), None))
 }
 

@@ -14,7 +14,7 @@ pub use network::NetworkArgs;
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
-use partita_data::Source;
+use partita_data::{Role, Source};
 use partita_job::{DataSpec, Resources};
 use std::path::{Path, PathBuf};
 use values::MissingArg;
@@ -78,7 +78,7 @@ pub struct ReadOptions {
     /// Array to read from an .npz file, or tensor from a .safetensors file
     #[arg(long, value_name = "NAME")]
     pub array: Option<String>,
-    /// Feature columns of a table, by name or number from 1 [default: all that hold numbers or true and false, without ids and codes]
+    /// Feature columns of a table, by name or number from 1 [default: all but ids, codes and free text]
     #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
     pub columns: Vec<String>,
     /// Columns of a table to leave out, by name or number from 1
@@ -90,7 +90,10 @@ pub struct ReadOptions {
     /// Whether the first line of a text table names the columns: yes or no [default: found from the content]
     #[arg(long, value_name = "yes|no", value_parser = values::yes_or_no)]
     pub header: Option<bool>,
-    /// What to do about missing values: refuse them, leave out their rows, or fill in the median of the column [default: error]
+    /// What a column of a table is taken for: number, category, date, text or id, or skip to leave it out; once for each column [default: found from its cells]
+    #[arg(long = "as", value_name = "COLUMN=KIND", value_parser = values::role)]
+    pub roles: Vec<(String, Role)>,
+    /// What to do about missing values: refuse them, leave out their rows, or fill in the median of the column [default: for tables with names, as the plan says that fit prints; otherwise error]
     #[arg(long, value_enum)]
     pub missing: Option<MissingArg>,
     #[command(flatten)]
@@ -134,7 +137,7 @@ impl ReadArgs {
 
     /// The files as a specification.
     pub fn spec(&self) -> DataSpec {
-        let ReadOptions { array, columns, exclude, id_column, header, missing, items, .. } = &self.options;
+        let ReadOptions { array, columns, exclude, id_column, header, missing, roles, items, .. } = &self.options;
         DataSpec {
             paths: self.data.clone(),
             array: array.clone(),
@@ -144,6 +147,7 @@ impl ReadArgs {
             header: *header,
             label_header: None,
             missing: missing.map(Into::into),
+            roles: roles.iter().cloned().collect(),
             text: items.text.clone(),
             encoder: items.encoder.clone(),
             encoder_weights: items.encoder_weights.clone(),

@@ -3,6 +3,7 @@
 use clap::ValueEnum;
 use partita::linear::{Dims, Init, LiftKind, Neighbours, Prepare, Refresh};
 use partita::outliers::OutlierRule;
+use partita_data::Role;
 use partita_job::{Balance, ClusterCount, MOST_RESTARTS, Missing, OptimiserKind};
 use std::ops::RangeInclusive;
 
@@ -255,6 +256,12 @@ impl From<MissingArg> for Missing {
             MissingArg::Median => Self::Median,
         }
     }
+}
+
+/// A column and what it is taken for; names of columns may hold equals signs.
+pub fn role(text: &str) -> Result<(String, Role), String> {
+    let (name, role) = text.rsplit_once('=').ok_or("write COLUMN=KIND, such as city=category")?;
+    Ok((name.to_owned(), role.parse()?))
 }
 
 /// Yes or no.

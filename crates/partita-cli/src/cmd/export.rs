@@ -22,6 +22,10 @@ pub fn run(args: &ExportArgs) -> Result<()> {
     for columns in file.names.columns.iter().flatten() {
         text += &line("columns", &format!("{} (in this order)", columns.names.join(", ")));
     }
+    if file.encoders.iter().flatten().any(|encoder| encoder.kind == "table") {
+        let what = "ONNX takes the numbers that the plan makes of these columns, not the columns";
+        text += &line("plan", what);
+    }
     if let Some(medians) = &file.medians {
         // ONNX gives NaN for a row with a gap, where `predict` would fill it.
         let medians: Vec<String> = medians.iter().map(f32::to_string).collect();

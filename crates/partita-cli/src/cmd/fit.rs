@@ -4,6 +4,7 @@ use super::{opened, show};
 use crate::args::FitArgs;
 use crate::fit_spec;
 use crate::interrupt;
+use crate::outputs::say;
 use crate::progress::Terminal;
 use crate::summary::{self, Written};
 use anyhow::Result;
@@ -18,7 +19,12 @@ pub fn run(args: &FitArgs) -> Result<()> {
     if let Some(path) = &resources.checkpoint {
         interrupt::keeps(path, "go on with --resume");
     }
-    let dataset = opened(Dataset::open_for(&spec, &resources, &terminal))?;
+    let encoding = Terminal::new(!args.json)?;
+    let dataset = opened(Dataset::open_for(&spec, &resources, &encoding))?;
+    encoding.finish();
+    if !args.json {
+        say(&summary::plans(&dataset.plans()))?;
+    }
     let given = Given::read(&spec, &dataset)?;
     show(&given.notes);
     let record = fit(&spec, &dataset, &given, &resources, &terminal)?;

@@ -11,6 +11,7 @@ mod killed;
 mod knowledge;
 mod lab;
 mod lifts;
+mod mixed;
 mod newcomer;
 mod outliers;
 #[cfg(feature = "deep")]

@@ -243,11 +243,11 @@ fn missing_values_are_counted_by_column_and_named() {
         "--missing drop-rows",
     ];
     for command in [
-        "fit -k 3",
+        "fit -k 3 --missing error",
         "predict m.safetensors",
         "update m.safetensors",
-        "choose-k --range 2..3",
-        "compare -k 3 --methods kmeans",
+        "choose-k --range 2..3 --missing error",
+        "compare -k 3 --methods kmeans --missing error",
     ] {
         lab.refused(3, &format!("{command} gaps.csv"), &words);
     }

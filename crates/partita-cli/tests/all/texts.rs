@@ -50,7 +50,7 @@ fn lines_are_clustered_by_what_they_are_about() {
     lab.write("truth.csv", texts(40).into_iter().fold("subject\n".to_owned(), |all, (_, subject)| all + subject + "\n"));
     let report = lab.json("fit x.txt -k 3 --truth truth.csv:subject -o m.safetensors --labels-out l.csv --name-clusters");
     assert_eq!(number(&report, "/metrics/acc"), 1.0, "{report}");
-    for portrait in report["text_portraits"].as_array().unwrap() {
+    for portrait in report["portraits"]["texts"].as_array().unwrap() {
         let words: Vec<&str> = portrait["words"].as_array().unwrap().iter().map(|word| word["word"].as_str().unwrap()).collect();
         let own = |words: &[&str]| SUBJECTS.iter().any(|(_, all)| words.iter().all(|word| all.contains(word)));
         assert!(words.len() > 3 && own(&words), "{words:?}");

@@ -2,9 +2,10 @@
 
 use super::cut;
 use crate::column::{Column, Kind};
+use crate::dates::Order;
 use crate::error::{DataError, Result};
 use crate::options::OpenOptions;
-use crate::roles::{Roles, Table, choose};
+use crate::roles::{Roles, Table, choose, taken_for};
 use crate::table::{self, is_missing};
 use std::path::Path;
 
@@ -24,8 +25,12 @@ pub(super) struct Layout {
     pub(super) roles: Roles,
     /// What to do with each column.
     pub(super) uses: Vec<Use>,
-    /// The place in a row of each feature, in the order of the file, if the features are wanted in another order.
+    /// The place in a row of each cell of a feature, in the order of the file, if the features are wanted in another order.
     pub(super) places: Option<Vec<usize>>,
+    /// Cells of a row.
+    pub(super) width: usize,
+    /// Where the cells of words stand in a row, in the order of the features.
+    pub(super) words: Vec<usize>,
     /// First byte of the first row.
     pub(super) start: usize,
     /// Lines before the first row.
@@ -36,7 +41,16 @@ pub(super) struct Layout {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Use {
     Number,
+    /// The same, where whatever is no number counts as missing.
+    NumberOrMissing,
     Boolean,
+    /// Words with the dictionary of this place.
+    Word(usize),
+    Date {
+        order: Order,
+        /// Whether whatever is no date counts as missing.
+        lenient: bool,
+    },
     Id,
     Nothing,
 }
@@ -61,7 +75,9 @@ impl Layout {
         };
         let found = || table::is_header(first, records.get(1).map(Vec::as_slice));
         let header = options.header.unwrap_or_else(found);
-        let columns = table::describe(first, &records[usize::from(header)..], header);
+        let mixed = options.mixed && header;
+        let mut columns = table::describe(first, &records[usize::from(header)..], header, mixed);
+        taken_for(path, &mut columns, header, options)?;
         let mut roles = choose(Table { path, columns: &columns, named: header }, options)?;
         if decimal_comma {
             roles.notes.push("numbers such as 1,5 have a decimal comma and are read as 1.5".to_owned());
@@ -80,19 +96,42 @@ impl Layout {
                 .push(format!("it does not name its columns; they are taken to be {names}, in this order"));
         }
         let uses = uses(&roles, &columns);
-        let places = places(&roles.features);
+        let widths: Vec<usize> = roles.features.iter().map(|&i| width(columns[i].kind)).collect();
+        let places = places(&roles.features, &widths);
+        let words = words(&roles.features, &widths, &columns);
         // The header ends where the second record begins, which may be lines further if names hold line ends.
         let start = if header { begin + second.unwrap_or(head.len()) } else { begin };
         let first_line = text[..start].iter().filter(|&&b| b == b'\n').count() as u64;
-        Ok(Self { delimiter, decimal_comma, header, columns, roles, uses, places, start, first_line })
+        let width = widths.iter().sum();
+        Ok(Self {
+            delimiter,
+            decimal_comma,
+            header,
+            columns,
+            roles,
+            uses,
+            places,
+            width,
+            words,
+            start,
+            first_line,
+        })
     }
 }
 
 /// What to do with each column.
 fn uses(roles: &Roles, columns: &[Column]) -> Vec<Use> {
     let mut uses = vec![Use::Nothing; columns.len()];
+    let mut dictionaries = 0..;
     for &i in &roles.features {
-        uses[i] = if columns[i].kind == Kind::Boolean { Use::Boolean } else { Use::Number };
+        let lenient = columns[i].is_lenient();
+        uses[i] = match columns[i].kind {
+            Kind::Boolean => Use::Boolean,
+            Kind::Text => Use::Word(dictionaries.next().unwrap_or_default()),
+            Kind::Date(order) => Use::Date { order, lenient },
+            _ if lenient => Use::NumberOrMissing,
+            _ => Use::Number,
+        };
     }
     if let Some(id) = roles.id {
         uses[id] = Use::Id;
@@ -100,14 +139,32 @@ fn uses(roles: &Roles, columns: &[Column]) -> Vec<Use> {
     uses
 }
 
-/// Where each feature goes, counted in the order of the file; nothing if that is the order.
-fn places(features: &[usize]) -> Option<Vec<usize>> {
+/// Cells that a column takes in a row.
+fn width(kind: Kind) -> usize {
+    if matches!(kind, Kind::Date(_)) { 2 } else { 1 }
+}
+
+/// Where the cells of features of these widths begin.
+fn starts(widths: &[usize]) -> Vec<usize> {
+    let next = |at: &mut usize, width: &usize| Some(std::mem::replace(at, *at + width));
+    widths.iter().scan(0, next).collect()
+}
+
+/// Where each cell of a feature goes, counted in the order of the file; nothing if that is the order.
+fn places(features: &[usize], widths: &[usize]) -> Option<Vec<usize>> {
     if features.is_sorted() {
         return None;
     }
-    let mut places: Vec<usize> = (0..features.len()).collect();
-    places.sort_unstable_by_key(|&place| features[place]);
-    Some(places)
+    let starts = starts(widths);
+    let mut order: Vec<usize> = (0..features.len()).collect();
+    order.sort_unstable_by_key(|&place| features[place]);
+    Some(order.into_iter().flat_map(|place| starts[place]..starts[place] + widths[place]).collect())
+}
+
+/// Where the cells of words stand in a row.
+fn words(features: &[usize], widths: &[usize], columns: &[Column]) -> Vec<usize> {
+    let starts = starts(widths).into_iter().zip(features);
+    starts.filter(|(_, feature)| columns[**feature].kind == Kind::Text).map(|(start, _)| start).collect()
 }
 
 /// The first records, and the byte where the second begins.

@@ -4,9 +4,11 @@ mod layout;
 mod number;
 mod parse;
 
+use crate::columns::odd_cells;
 use crate::error::{DataError, Result};
 use crate::features::Features;
 use crate::ids::Ids;
+use crate::levels::{Dictionary, Levels};
 use crate::naming::is_certain;
 use crate::options::OpenOptions;
 use crate::sink::Sink;
@@ -14,6 +16,7 @@ use crate::text::Text;
 use layout::Layout;
 use parse::{Fault, Parsed};
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 
@@ -56,7 +59,9 @@ fn read(path: &Path, text: &Text, options: &OpenOptions) -> std::result::Result<
     let layout = Layout::find(path, text, options)?;
     let mut table = Table {
         path,
-        sink: Sink::new(path, layout.roles.features.len(), options.memory),
+        sink: Sink::new(path, layout.width, options.memory),
+        words: vec![Dictionary::default(); layout.words.len()],
+        odd: BTreeMap::new(),
         ids: Vec::new(),
         lines: layout.first_line,
         layout: &layout,
@@ -83,12 +88,15 @@ fn read(path: &Path, text: &Text, options: &OpenOptions) -> std::result::Result<
         column: layout.columns[id].name.clone(),
         certain: options.id_column.is_some() || is_certain(&layout.columns[id].name),
     });
-    let notes = [layout.roles.notes.clone(), text.notes.clone()].concat();
+    let notes = [layout.roles.notes.clone(), table.notes(), text.notes.clone()].concat();
+    let levels = table.levels();
+    let roles = layout.roles.features.iter().map(|&i| layout.columns[i].role).collect();
     Ok(table
         .sink
         .finish()?
         .with_ids(ids)
         .with_columns(layout.roles.columns.clone(), layout.header)
+        .with_types(levels, roles)
         .with_notes(notes))
 }
 
@@ -120,6 +128,10 @@ struct Table<'a> {
     layout: &'a Layout,
     sink: Sink,
     ids: Vec<String>,
+    /// The words of each column of words so far.
+    words: Vec<Dictionary>,
+    /// Cells of columns that count as missing because they are not what the column is said to hold.
+    odd: BTreeMap<usize, u64>,
     /// Lines before the next piece.
     lines: u64,
 }
@@ -127,15 +139,49 @@ struct Table<'a> {
 impl Table<'_> {
     fn add(&mut self, pieces: &[&[u8]]) -> std::result::Result<(), Stop> {
         let parsed: Vec<Parsed> = pieces.par_iter().map(|piece| parse::piece(piece, self.layout)).collect();
-        for part in parsed {
+        for mut part in parsed {
             if let Some(fault) = part.fault {
                 return Err(self.stop(part.lines, fault));
             }
             self.lines += part.lines;
+            self.number_words(&mut part);
+            part.odd.iter().for_each(|(column, count)| *self.odd.entry(*column).or_default() += count);
             self.ids.extend(part.ids);
             self.sink.push(&part.values)?;
         }
         Ok(())
+    }
+
+    /// Give the words of a piece the numbers that they have in the whole table.
+    fn number_words(&mut self, part: &mut Parsed) {
+        let pieces = part.words.drain(..).zip(&mut self.words).zip(&self.layout.words);
+        for ((piece, all), &at) in pieces {
+            let numbers = all.take_over(&piece.levels());
+            let cells = part.values.iter_mut().skip(at).step_by(self.layout.width);
+            // Words of a piece with too many of them have no numbers, and those of the column will be forgotten.
+            cells
+                .filter(|cell| !cell.is_nan())
+                .for_each(|cell| *cell = numbers.get(*cell as usize).copied().unwrap_or(0.0));
+        }
+    }
+
+    /// The levels of each feature.
+    fn levels(&mut self) -> Vec<Option<Levels>> {
+        let mut words = std::mem::take(&mut self.words).into_iter().map(Dictionary::levels);
+        let is_words = |&i: &usize| matches!(self.layout.uses[i], layout::Use::Word(_));
+        self.layout.roles.features.iter().map(|i| is_words(i).then(|| words.next()).flatten()).collect()
+    }
+
+    /// Which columns hold cells that are not what they are said to hold.
+    fn notes(&self) -> Vec<String> {
+        let odd = self.odd.iter().filter(|(_, count)| **count > 0);
+        odd.map(|(&column, &count)| odd_cells(count, &self.layout.columns[column])).collect()
+    }
+
+    /// A column as messages call it.
+    fn called(&self, column: usize) -> String {
+        let name = self.layout.header.then(|| format!(" ('{}')", self.layout.columns[column].name));
+        format!("{}{}", column + 1, name.unwrap_or_default())
     }
 
     fn stop(&self, lines: u64, fault: Fault) -> Stop {
@@ -145,9 +191,10 @@ impl Table<'_> {
                 DataError::Ragged { path, line, found, expected: self.layout.columns.len() }
             }
             Fault::NotNumeric { column, cell } => {
-                let name = self.layout.header.then(|| format!(" ('{}')", self.layout.columns[column].name));
-                let column = format!("{}{}", column + 1, name.unwrap_or_default());
-                DataError::NotNumeric { path, line, column, cell }
+                DataError::NotNumeric { path, line, column: self.called(column), cell }
+            }
+            Fault::NotDate { column, cell } => {
+                DataError::NotDate { path, line, column: self.called(column), cell }
             }
             Fault::NotText => return Stop::NotText,
         })

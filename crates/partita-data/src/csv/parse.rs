@@ -2,13 +2,20 @@
 
 use super::layout::{Layout, Use};
 use super::number::number;
+use crate::dates::{self, Moment};
+use crate::levels::Dictionary;
 use crate::table;
+use std::collections::BTreeMap;
 
 /// The rows of a piece, up to the first fault.
 #[derive(Debug, Default)]
 pub(super) struct Parsed {
     pub(super) values: Vec<f32>,
     pub(super) ids: Vec<String>,
+    /// The words of each column of words, by whose numbers its cells are values.
+    pub(super) words: Vec<Dictionary>,
+    /// How many cells of a column count as missing because they are not what the column is said to hold.
+    pub(super) odd: BTreeMap<usize, u64>,
     /// Lines of the piece, or lines before the fault.
     pub(super) lines: u64,
     pub(super) fault: Option<Fault>,
@@ -19,12 +26,14 @@ pub(super) struct Parsed {
 pub(super) enum Fault {
     Ragged { found: usize },
     NotNumeric { column: usize, cell: String },
+    NotDate { column: usize, cell: String },
     NotText,
 }
 
 /// Parse a piece that ends at a line end.
 pub(super) fn piece(bytes: &[u8], layout: &Layout) -> Parsed {
-    let mut parsed = Parsed::default();
+    let mut parsed =
+        Parsed { words: vec![Dictionary::default(); layout.words.len()], ..Parsed::default() };
     if let Err(e) = std::str::from_utf8(bytes) {
         parsed.lines = count_lines(&bytes[..e.valid_up_to()]);
         parsed.fault = Some(Fault::NotText);
@@ -80,6 +89,25 @@ fn row<'a>(cells: impl Iterator<Item = &'a [u8]>, layout: &Layout, parsed: &mut 
                 Some(value) => parsed.values.push(value),
                 None => bad = bad.or(Some(Fault::NotNumeric { column, cell: text(cell) })),
             },
+            Some(Use::NumberOrMissing) => {
+                let value = value(cell, Use::Number, layout.decimal_comma);
+                *parsed.odd.entry(column).or_default() += u64::from(value.is_none());
+                parsed.values.push(value.unwrap_or(f32::NAN));
+            }
+            Some(&Use::Word(dictionary)) => {
+                let number = word(cell, &mut parsed.words[dictionary]);
+                parsed.values.push(number);
+            }
+            Some(&Use::Date { order, lenient }) => {
+                let moment = moment(cell, order);
+                match moment {
+                    None if lenient => *parsed.odd.entry(column).or_default() += 1,
+                    None => bad = bad.or(Some(Fault::NotDate { column, cell: text(cell) })),
+                    Some(_) => {}
+                }
+                let Moment { day, seconds } = moment.unwrap_or(Moment::MISSING);
+                parsed.values.extend([day, seconds]);
+            }
             Some(Use::Id) => parsed.ids.push(text(cell)),
             Some(Use::Nothing) | None => {}
         }
@@ -106,6 +134,20 @@ fn value(cell: &[u8], used: Use, decimal_comma: bool) -> Option<f32> {
     };
     let missing = || std::str::from_utf8(cell).is_ok_and(table::is_missing);
     value.or_else(|| missing().then_some(f32::NAN))
+}
+
+/// The number of a word; one that is missing is none.
+fn word(cell: &[u8], dictionary: &mut Dictionary) -> f32 {
+    match std::str::from_utf8(cell) {
+        Ok(word) if !table::is_missing(word) => dictionary.number(word.trim()),
+        _ => f32::NAN,
+    }
+}
+
+/// The moment in a cell; one that is missing is not known.
+fn moment(cell: &[u8], order: dates::Order) -> Option<Moment> {
+    let cell = std::str::from_utf8(cell).ok()?;
+    if table::is_missing(cell) { Some(Moment::MISSING) } else { dates::parse(cell, order) }
 }
 
 /// The number in a cell. With decimal commas a point separates thousands, if it means anything: such a cell is no number.

@@ -9,7 +9,7 @@ mod vocabulary;
 mod weights;
 mod words;
 
-pub use bert::Bert;
+pub use bert::{Bert, KIND as BERT};
 pub use distinguish::{ClusterWord, distinguishing};
 pub use encoders::{ENCODERS, TextEncoder, TextRows, Wanted, learnt};
 pub use tfidf::{KIND as TFIDF, Tfidf};

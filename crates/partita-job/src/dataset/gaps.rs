@@ -121,7 +121,7 @@ impl Dataset<'static> {
         }
     }
 
-    fn without_gaps(mut self) -> Result<Self> {
+    pub(super) fn without_gaps(mut self) -> Result<Self> {
         let Some(gaps) = survey(&self.rows()?)? else { return Ok(self) };
         let n = self.n();
         if gaps.rows.len() == n {
@@ -262,9 +262,9 @@ impl Dataset<'_> {
 }
 
 /// Some of the rows.
-struct Kept {
-    rows: SharedRows<'static>,
-    kept: Arc<Vec<usize>>,
+pub(super) struct Kept {
+    pub(super) rows: SharedRows<'static>,
+    pub(super) kept: Arc<Vec<usize>>,
 }
 
 impl Rows for Kept {
@@ -281,6 +281,12 @@ impl Rows for Kept {
     fn gather(&self, rows: &[usize], out: &mut [f32]) -> partita::Result<()> {
         let kept: Vec<usize> = rows.iter().map(|&row| self.kept[row]).collect();
         self.rows.gather(&kept, out)
+    }
+    fn is_weighed(&self, feature: usize) -> bool {
+        self.rows.is_weighed(feature)
+    }
+    fn table_columns(&self) -> usize {
+        self.rows.table_columns()
     }
     fn release(&self) {
         self.rows.release();
@@ -322,6 +328,12 @@ impl Rows for Filled {
         self.rows.gather(rows, out)?;
         self.fill(out);
         Ok(())
+    }
+    fn is_weighed(&self, feature: usize) -> bool {
+        self.rows.is_weighed(feature)
+    }
+    fn table_columns(&self) -> usize {
+        self.rows.table_columns()
     }
     fn release(&self) {
         self.rows.release();

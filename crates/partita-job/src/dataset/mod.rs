@@ -3,22 +3,23 @@
 mod gaps;
 #[cfg(feature = "deep")]
 mod images;
-mod items;
 mod kind;
 mod open;
 mod photos;
+mod table;
 mod texts;
 
 pub use gaps::MissingNote;
+pub(crate) use table::plan_of;
 #[cfg(feature = "deep")]
 pub(crate) use images::Pictures;
-pub use items::Items;
 pub use kind::Kind;
 pub use open::Note;
 pub use photos::{Photos, usable_images};
 
 use crate::error::{JobError, Result};
 use crate::field::Field;
+use crate::items::{Items, TableItems};
 use partita::rows::Csr;
 use partita::rows::{Rows, SideBySide};
 use partita_data::model_file::{Names, StoredEncoder};
@@ -42,14 +43,14 @@ pub struct DataPart<'a> {
     pub origin: Option<PathBuf>,
     /// How its rows were made from raw items, if they were.
     pub encoder: Option<StoredEncoder>,
-    /// What they were made of.
-    pub items: Option<Items>,
+    /// The table that they were made of, if they were.
+    pub table: Option<TableItems>,
 }
 
 impl<'a> DataPart<'a> {
     /// Rows without names, as one group of features.
     pub fn new(rows: SharedRows<'a>) -> Self {
-        Self { widths: vec![rows.m()], rows, columns: None, origin: None, encoder: None, items: None }
+        Self { widths: vec![rows.m()], rows, columns: None, origin: None, encoder: None, table: None }
     }
 }
 
@@ -82,6 +83,8 @@ pub struct Dataset<'a> {
     medians: Option<Vec<f32>>,
     /// Whether the first lines of its tables, and of the files beside them, name columns, if that was said.
     headers: [Option<bool>; 2],
+    /// The raw items that the rows were made of, if they were.
+    items: Option<Items>,
     /// The photos that the rows were made of.
     photos: Option<Photos>,
     #[cfg(feature = "deep")]
@@ -124,6 +127,7 @@ impl<'a> Dataset<'a> {
             model_fills: None,
             medians: None,
             headers: [None; 2],
+            items: None,
             photos: None,
             #[cfg(feature = "deep")]
             pictures: None,
@@ -293,6 +297,10 @@ impl<'a> Dataset<'a> {
     pub fn feature(&self, mut index: usize) -> String {
         for part in &self.parts {
             if index < part.rows.m() {
+                if let Some((_, plan)) = plan_of(part) {
+                    let mut names = plan.columns.iter().flat_map(|column| column.features());
+                    return names.nth(index).unwrap_or_else(|| index.to_string());
+                }
                 let name = part.columns.as_ref().and_then(|columns| columns.names.get(index));
                 return name.cloned().unwrap_or_else(|| index.to_string());
             }
@@ -301,9 +309,9 @@ impl<'a> Dataset<'a> {
         index.to_string()
     }
 
-    /// What the rows of each part were made of, where that is known.
-    pub fn items(&self) -> impl Iterator<Item = Option<&Items>> {
-        self.parts.iter().map(|part| part.items.as_ref())
+    /// The raw items that the rows were made of, if they were.
+    pub fn items(&self) -> Option<&Items> {
+        self.items.as_ref()
     }
 
     /// What a user should know about how the data was read.
@@ -350,6 +358,12 @@ impl Rows for AllRows<'_> {
     }
     fn gather(&self, rows: &[usize], out: &mut [f32]) -> partita::Result<()> {
         self.inner().gather(rows, out)
+    }
+    fn is_weighed(&self, feature: usize) -> bool {
+        self.inner().is_weighed(feature)
+    }
+    fn table_columns(&self) -> usize {
+        self.inner().table_columns()
     }
     fn release(&self) {
         self.inner().release();

@@ -1,5 +1,6 @@
 //! Opening what a specification or a model takes: feature files, or images.
 
+use super::table::table_part;
 use super::{DataPart, Dataset, Kind, photos};
 use crate::error::{JobError, Result};
 use crate::field::Field;
@@ -8,7 +9,7 @@ use crate::resources::Resources;
 use crate::spec::{DataSpec, FitSpec, Missing};
 use partita::report::Observer;
 use partita_data::model_file::{ModelFile, Names, StoredEncoder};
-use partita_data::{Columns, OpenOptions, Source, Why, open, read_label_table, read_weights};
+use partita_data::{Columns, Frame, OpenOptions, Source, Why, open, read_label_table, read_weights};
 use partita_embed::photos::PHOTOS;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -75,7 +76,8 @@ impl Dataset<'static> {
             Kind::Features | Kind::Table => {}
         }
         let missing = spec.missing.unwrap_or_default();
-        opened(spec, beside, None, resources)?.completed(missing, None, resources.memory)
+        let dataset = opened(spec, beside, None, resources)?.planned(spec.missing, None)?;
+        dataset.completed(missing, None, resources.memory)
     }
 
     /// Open what a specification names: feature files, or images for a network.
@@ -92,16 +94,14 @@ impl Dataset<'static> {
         match &spec.like {
             // The new rows are seen by the old model too, so that their columns have to be its columns.
             Some(path) => {
-                let ModelFile { names, encoders, .. } = ModelFile::read(path)?;
-                if encoders.iter().any(Option::is_some) || Kind::of_all(&spec.data)? == Kind::Photos {
-                    return Self::open_encoded(&encoders, &spec.data, resources, observer);
+                let model = ModelFile::read(path)?;
+                if takes_raw(&model) || Kind::of_all(&spec.data)? == Kind::Photos {
+                    return Self::open_encoded(&model.encoders, &spec.data, resources, observer);
                 }
                 let missing = spec.data.missing.unwrap_or_default();
-                opened(&spec.data, &beside, Some(&names), resources)?.completed(
-                    missing,
-                    None,
-                    resources.memory,
-                )
+                let dataset = opened(&spec.data, &beside, Some(&model), resources)?;
+                let dataset = dataset.planned(spec.data.missing, Some(&model.encoders))?;
+                dataset.completed(missing, None, resources.memory)
             }
             None => Self::open_beside(&spec.data, &beside, resources, observer),
         }
@@ -119,7 +119,7 @@ impl Dataset<'static> {
         resources: &Resources,
         observer: &dyn Observer,
     ) -> Result<Self> {
-        if model.encoders.iter().any(Option::is_some) || Kind::of_all(spec)? == Kind::Photos {
+        if takes_raw(model) || Kind::of_all(spec)? == Kind::Photos {
             let dataset = Self::open_encoded(&model.encoders, spec, resources, observer)?;
             model.model.check_widths(&dataset.widths())?;
             return Ok(dataset);
@@ -133,13 +133,19 @@ impl Dataset<'static> {
         let medians = model.medians.as_deref();
         let usual = if medians.is_some() { Missing::Median } else { Missing::Error };
         let missing = spec.missing.unwrap_or(usual);
-        if missing == Missing::Median && medians.is_none() {
+        let plans = model.encoders.iter().any(Option::is_some);
+        if missing == Missing::Median && medians.is_none() && !plans {
             let problem = "the model knows no medians; fit it with `missing` median, or leave such rows out (`missing` drop-rows)";
             return Err(JobError::refused(Field::Missing, problem));
         }
-        let mut dataset = opened(spec, beside, Some(&model.names), resources)?;
+        let mut dataset = opened(spec, beside, Some(model), resources)?;
         dataset.model_fills = Some(medians.is_some());
+        let dataset = dataset.planned(spec.missing, Some(&model.encoders))?;
         model.model.check_widths(&dataset.widths())?;
+        // A plan has medians of its own.
+        if plans && medians.is_none() && missing == Missing::Median {
+            return Ok(dataset);
+        }
         dataset.completed(missing, medians, resources.memory)
     }
 
@@ -227,17 +233,24 @@ impl Dataset<'static> {
     }
 }
 
+/// Whether a model takes photos or texts.
+fn takes_raw(model: &ModelFile) -> bool {
+    model.encoders.iter().flatten().any(|encoder| encoder.kind != partita_embed::tables::KIND)
+}
+
 /// The files of a specification, for a model with these names if there is one.
 fn opened(
     spec: &DataSpec,
     beside: &[(Field, &Path)],
-    names: Option<&Names>,
+    model: Option<&ModelFile>,
     resources: &Resources,
 ) -> Result<Dataset<'static>> {
     photos::refuse_for_features(spec, resources)?;
     let taken: Vec<Taken> =
         spec.paths.iter().map(|path| taken(path, spec.header, beside)).collect::<Result<_>>()?;
-    let like = expected(names, spec.paths.len());
+    let like = expected(model.map(|model| &model.names), spec.paths.len());
+    // A model of numbers takes no other columns.
+    let mixed = |like: &Option<Columns>| model.is_none() || like.as_ref().is_some_and(Columns::is_mixed);
     let options = |(taken, like): (Taken, Option<Columns>)| OpenOptions {
         memory: resources.memory,
         array: spec.array.clone(),
@@ -246,6 +259,8 @@ fn opened(
         taken,
         id_column: spec.id_column.clone(),
         header: spec.header,
+        mixed: mixed(&like),
+        roles: spec.roles.iter().map(|(name, role)| (name.clone(), *role)).collect(),
         like,
     };
     let options: Vec<OpenOptions> = taken.into_iter().zip(like).map(options).collect();
@@ -260,8 +275,11 @@ fn opened(
         notes.extend(file.notes().iter().map(note));
         named.extend(file.take_ids().map(|ids| (ids, path)));
         tables.push(file.columns().cloned());
-        let columns = file.feature_names().and(file.columns().cloned());
-        parts.push(DataPart { columns, origin: Some(path.clone()), ..DataPart::new(Arc::new(file)) });
+        let named = file.feature_names().is_some();
+        parts.push(match if named { Frame::of_features(file) } else { Err(file) } {
+            Ok(frame) => table_part(frame, Some(path.clone())),
+            Err(file) => DataPart { origin: Some(path.clone()), ..DataPart::new(Arc::new(file)) },
+        });
     }
     check_excluded(spec, &tables)?;
     let dataset = Dataset::new(parts)?;

@@ -3,8 +3,7 @@
 use super::{DataPart, Dataset, Kind, Note};
 use crate::error::{JobError, Result};
 use crate::field::Field;
-use super::items::Items;
-use crate::texts::TextItems;
+use crate::items::{Items, TextItems};
 use crate::resources::Resources;
 use crate::spec::DataSpec;
 use partita::report::Observer;
@@ -130,12 +129,13 @@ impl Dataset<'static> {
             let found = resources.on_threads(|| encoder.rows(items.len(), text, room, observer))??;
             notes.extend(strange(&found.unknown, &items).map(|text| noted(origin.as_deref(), text)));
             let stored = with_column(encoder.stored(), column.as_deref());
-            let items = Some(Items::Texts(items.clone().encoded_by(encoder.tfidf().cloned())));
             let rows = DataPart::new(Arc::new(found.rows));
-            parts.push(DataPart { origin: origin.clone(), encoder: Some(stored), items, ..rows });
+            parts.push(DataPart { origin: origin.clone(), encoder: Some(stored), ..rows });
         }
+        let tfidf = encoders.iter().find_map(TextEncoder::tfidf).cloned();
         let dataset = Dataset::new(parts)?;
-        Ok(Self { ids, notes, kept, dropped_ids: dropped, tables: Vec::new(), ..dataset })
+        let items = Some(Items::Texts(items.encoded_by(tfidf)));
+        Ok(Self { items, ids, notes, kept, dropped_ids: dropped, tables: Vec::new(), ..dataset })
     }
 }
 

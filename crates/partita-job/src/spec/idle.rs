@@ -208,6 +208,7 @@ pub(crate) fn refuse_for_images(data: &DataSpec, resources: &Resources) -> Resul
         (Field::Exclude, !data.exclude.is_empty()),
         (Field::Header, data.header.is_some()),
         (Field::Missing, data.missing.is_some()),
+        (Field::As, !data.roles.is_empty()),
         (Field::Memory, resources.memory != MEMORY),
     ];
     JobError::first_idle(&given, "for images; leave it out")

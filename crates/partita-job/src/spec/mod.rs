@@ -19,8 +19,9 @@ use crate::field::Field;
 use crate::resources::Resources;
 use crate::sizes::SizeSpec;
 use partita::outliers::OutlierRule;
-use partita_data::Source;
+use partita_data::{Role, Source};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Version of the layout of a specification, raised when an older reader would misread it.
@@ -122,8 +123,12 @@ pub struct DataSpec {
     pub header: Option<bool>,
     /// The same for the files of labels and weights beside them.
     pub label_header: Option<bool>,
-    /// What is done about missing values: `"error"`, which is the usual, `"drop-rows"` or `"median"`; where a model fills them, it goes on to.
+    /// What is done about missing values: `"error"`, `"drop-rows"` or `"median"`. Usually the plan of a table with names takes care of them, and in
+    /// arrays they are refused; where a model fills them, it goes on to.
     pub missing: Option<Missing>,
+    /// What columns of a table are taken for, by name or number from 1, where their cells alone would decide otherwise.
+    #[serde(rename = "as", skip_serializing_if = "BTreeMap::is_empty")]
+    pub roles: BTreeMap<String, Role>,
     /// Column of a table, or field of JSON lines, that holds the texts to cluster; several with commas between are joined.
     pub text: Option<String>,
     /// What makes rows of raw items, by name; several stand side by side. For photos `mobilenetv2`, which is the usual one, `efficientnet-lite0`,

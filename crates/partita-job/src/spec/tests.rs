@@ -13,6 +13,7 @@ fn full() -> FitSpec {
             header: Some(true),
             label_header: Some(false),
             missing: Some(Missing::DropRows),
+            roles: [("height".to_owned(), Role::Category)].into(),
         },
         k: Some(ClusterCount::Number(7)),
         seed: u64::MAX,

@@ -31,12 +31,12 @@ const TRYING: f64 = 0.2;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FitState {
     /// The estimation of the prior, until it has ended.
-    estimate: Option<Estimate>,
+    pub(super) estimate: Option<Estimate>,
     /// The fit from the graph of neighbours, until it has been compared with that of equal sizes.
-    trial: Option<Trial>,
+    pub(super) trial: Option<Trial>,
     /// The prior that was estimated or given.
-    prior: Vec<f64>,
-    train: TrainState,
+    pub(super) prior: Vec<f64>,
+    pub(super) train: TrainState,
 }
 
 impl FitState {
@@ -130,7 +130,7 @@ impl<'a> Fitting<'a> {
     /// Go on from a state of a fit of the same rows with the same options.
     ///
     /// # Errors
-    /// As [`Fitting::new`]; or if the state is that of other rows or options.
+    /// As [`Fitting::new`]; or if the state is that of other rows or options, or damaged.
     pub fn resume(
         input: &'a Input<'a>,
         prepared: &'a Prepared,
@@ -138,10 +138,10 @@ impl<'a> Fitting<'a> {
         state: FitState,
     ) -> Result<Self> {
         let (mut plan, source) = checked(input, prepared, params)?;
-        if !state.train.suits(params.k, source.m()) || state.prior.len() != params.k {
+        if !state.suits(&plan, &source) {
             return Err(Error::Parameter {
                 name: "the state",
-                value: "that of a fit of other rows or options".to_owned(),
+                value: "damaged, or that of a fit of other rows or options".to_owned(),
                 must: "one of this fit",
             });
         }
@@ -390,7 +390,7 @@ fn checked<'a>(input: &'a Input<'a>, prepared: &'a Prepared, params: &Params) ->
 }
 
 /// Whether the graph of neighbours can show how large clusters are: nothing names them, and rows are enough.
-fn may_try(source: &Source<'_>, k: usize) -> bool {
+pub(super) fn may_try(source: &Source<'_>, k: usize) -> bool {
     !source.is_warm() && source.known().is_none() && Crowd::suits(source.n(), k)
 }
 

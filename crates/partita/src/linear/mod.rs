@@ -24,6 +24,7 @@ mod sizes;
 mod source;
 mod stack;
 mod state;
+mod suits;
 mod supervision;
 mod trainer;
 mod trial;

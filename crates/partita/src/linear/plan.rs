@@ -7,9 +7,13 @@ use super::loss::{Loss, Solver};
 use super::params::{Checked, Params, Refresh};
 use super::score::Judge;
 use super::source::Source;
+use super::state::Stage;
 use crate::numeric::optimise::Schedule;
 use crate::objective::{BatchObjective, SelfLabelled};
 use crate::pseudo::{Exact, PseudoLabels};
+
+/// Iterations of L-BFGS where it is the whole optimiser.
+const LBFGS_ITERATIONS: usize = 200;
 
 /// Steps of the refinement, ...
 const REFINE_STEPS: usize = 40;
@@ -80,6 +84,11 @@ impl Plan {
                 anneal_until: 1.0,
             },
         }
+    }
+
+    /// Iterations of L-BFGS in a stage that uses it.
+    pub fn iterations(&self, stage: Stage) -> usize {
+        if stage == Stage::Polish { self.params.polish } else { LBFGS_ITERATIONS }
     }
 
     fn em_iterations(&self) -> usize {

@@ -12,6 +12,11 @@ use crate::simplex;
 /// Gradient norm, relative to the first, at which it stops; single-precision products allow no less.
 const TOLERANCE: f64 = 1e-5;
 
+/// How it is minimised, in at most so many iterations.
+pub fn options(iterations: usize) -> Options {
+    Options { max_iterations: iterations, tolerance: TOLERANCE, ..Options::default() }
+}
+
 /// The full-batch loss, γ‖W‖² included, as a function of weights and biases in one vector.
 pub struct Problem<'a> {
     rows: &'a RowBatch,
@@ -50,8 +55,7 @@ impl<'a> Problem<'a> {
     /// A minimisation from these weights, which never ends higher than it begins.
     pub fn begin(&mut self, head: &Head, iterations: usize) -> Minimiser {
         let point: Vec<f64> = head.weight.iter().chain(&head.bias).map(|&v| f64::from(v)).collect();
-        let options = Options { max_iterations: iterations, tolerance: TOLERANCE, ..Options::default() };
-        Minimiser::new(point, options, &mut |point, gradient| self.evaluate(point, gradient))
+        Minimiser::new(point, options(iterations), &mut |point, gradient| self.evaluate(point, gradient))
     }
 
     /// Its next iteration; says why, if there is none.

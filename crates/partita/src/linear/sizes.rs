@@ -13,7 +13,7 @@ use super::source::RowBatch;
 use crate::centres::{Descent, NEVER_STOP, Table, plus_plus};
 use crate::entropy::divergence::kl;
 use crate::rng::{Stream, stream};
-use crate::simplex::uniform;
+use crate::simplex::{check_prior, uniform};
 use serde::{Deserialize, Serialize};
 
 /// Weight of KL(u‖uniform) between priors. Over three synthetic and three real sets of sizes 70/20/10, values from 0.22 to
@@ -102,6 +102,21 @@ impl Estimate {
     /// Where it starts, if not anew.
     pub fn start(&self) -> Option<&Head> {
         self.head.as_ref()
+    }
+
+    /// Whether it is one of sizes of `k` clusters in this range, whose weights all fit.
+    pub fn suits(&self, range: Range, fits: impl Fn(&Head) -> bool, k: usize) -> bool {
+        let prior = |prior: &Vec<f64>| check_prior(prior, k).is_ok();
+        let guess = |guess: &Option<Guess>| {
+            guess.as_ref().is_none_or(|guess| prior(&guess.prior) && fits(&guess.head))
+        };
+        self.range == range
+            && self.guess < self.guesses.len()
+            && self.round < ROUNDS
+            && self.guesses.iter().chain([&self.prior]).all(prior)
+            && self.head.as_ref().is_none_or(&fits)
+            && guess(&self.settled)
+            && guess(&self.best)
     }
 
     /// Take the result of the fit under way, and go on to the next one. The prior, if there is none.

@@ -117,6 +117,16 @@ impl Stack {
         self.restarts.is_empty()
     }
 
+    /// Whether it holds all numbers of some restarts with `k` clusters of `m` features.
+    pub fn suits(&self, k: usize, m: usize) -> bool {
+        let restarts = self.len();
+        (self.k, self.m) == (k, m)
+            && restarts > 0
+            && (self.weight.len(), self.bias.len()) == (restarts * k * m, restarts * k)
+            && (self.sees_known.len(), self.memory.len()) == (restarts, restarts)
+            && self.memory.iter().all(|memory| memory.weight.len() == k.div_ceil(CLUSTERS))
+    }
+
     /// A copy of the weights at place `at`.
     pub fn head(&self, at: usize) -> Head {
         let (k, m) = (self.k, self.m);

@@ -108,11 +108,6 @@ impl TrainState {
         whole
     }
 
-    /// Whether it is one of `k` clusters of `m` features.
-    pub(super) fn suits(&self, k: usize, m: usize) -> bool {
-        (self.stack.k, self.stack.m) == (k, m)
-    }
-
     /// What the start at this place went through.
     pub(super) fn history_of(&self, place: usize) -> &History {
         &self.histories[self.stack.restarts[place] - self.first]

@@ -32,9 +32,6 @@ const JUDGE_ITERATIONS: usize = 50;
 /// The same, to decide which starts are worth refining.
 const RANK_ITERATIONS: usize = 20;
 
-/// Iterations of L-BFGS where it is the whole optimiser.
-const LBFGS_ITERATIONS: usize = 200;
-
 /// When clusters are moved, as shares of the search.
 const RELOCATE: [f64; 4] = [0.1, 0.2, 0.35, 0.5];
 /// Rows that show how full the clusters are: this number, ...
@@ -175,11 +172,7 @@ impl<'a> Trainer<'a> {
     /// Share of the iterations of L-BFGS from this place that are made.
     fn minimised(&self, state: &TrainState) -> f64 {
         let made = state.minimiser.as_ref().map_or(0, Minimiser::iterations);
-        made as f64 / self.iterations(state.stage) as f64
-    }
-
-    fn iterations(&self, stage: Stage) -> usize {
-        if stage == Stage::Polish { self.plan.params.polish } else { LBFGS_ITERATIONS }
+        made as f64 / self.plan.iterations(state.stage) as f64
     }
 
     fn stretch(&self, stage: Stage) -> Stretch {
@@ -296,7 +289,7 @@ impl<'a> Trainer<'a> {
         let mut problem = polish::Problem::new(rows, &*self.objective, gamma, self.plan.params.k);
         let mut minimiser = match state.minimiser.take() {
             Some(minimiser) => minimiser,
-            None => problem.begin(&state.stack.head(at), self.iterations(state.stage)),
+            None => problem.begin(&state.stack.head(at), self.plan.iterations(state.stage)),
         };
         let ended = problem.advance(&mut minimiser);
         state.loss = Some(minimiser.value());

@@ -72,6 +72,8 @@ pub struct PrepareNote {
 pub enum PrepareWhy {
     /// It was asked for.
     Asked,
+    /// They count as much as they should already.
+    Weighed,
     /// Their spreads are of one order of magnitude: the largest is this many times the smallest.
     OneUnit {
         /// The largest spread over the smallest.
@@ -119,6 +121,21 @@ impl Prepare {
         match tails > TAILS {
             true => note(Self::Robust, PrepareWhy::Tails { ratio: tails }),
             false => note(Self::Standardise, PrepareWhy::Units { ratio }),
+        }
+    }
+
+    /// What `auto` means for columns of these standard deviations, and those of their inner values, by their units alone: [`Prepare::Centre`],
+    /// [`Prepare::Standardise`] or [`Prepare::Robust`].
+    ///
+    /// ```
+    /// use partita::prepare::Prepare;
+    /// assert_eq!(Prepare::by_units(&[14.0, 0.3], &[13.0, 0.3]).kind, Prepare::Standardise);
+    /// ```
+    pub fn by_units(deviations: &[f64], inner: &[f64]) -> PrepareNote {
+        let ratio = disparity(deviations);
+        match ratio <= UNITS {
+            true => PrepareNote { kind: Self::Centre, why: PrepareWhy::OneUnit { ratio } },
+            false => Self::Auto.resolve(deviations, inner, 0.0),
         }
     }
 

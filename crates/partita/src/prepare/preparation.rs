@@ -5,7 +5,7 @@
 //! `scale`, the reduction P) is folded back into W and b; what is not (`c`, the row norm) stays with the model as a
 //! [`FeatureView`].
 
-use super::choice::{Inner, Prepare, PrepareNote};
+use super::choice::{Inner, Prepare, PrepareNote, PrepareWhy};
 use super::reduce::{Dense, Dims, Reduction};
 use super::sparse::{Projector, SparseLines};
 use super::survey::{moments, survey, variance};
@@ -73,7 +73,10 @@ impl Preparation {
         for view in &mut views {
             let part = at..at + view.width;
             let skewness = survey.skewness(part.clone(), n);
-            let note = how.resolve(&spreads[part.clone()], inner.spread(part.clone()), skewness);
+            let note = match how == Prepare::Auto && data.is_weighed(at) {
+                true => PrepareNote { kind: Prepare::Centre, why: PrepareWhy::Weighed },
+                false => how.resolve(&spreads[part.clone()], inner.spread(part.clone()), skewness),
+            };
             view.centre = match note.kind {
                 Prepare::Centre | Prepare::Standardise | Prepare::Robust | Prepare::Sphere => {
                     survey.mean(part.clone(), n)

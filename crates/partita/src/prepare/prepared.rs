@@ -23,6 +23,8 @@ const USUAL_NEIGHBOURS: usize = 15;
 const ROWS_TAUGHT: usize = 80;
 /// Rows that `auto` averages at most: of 128 dimensions, they and their averages take half a gigabyte.
 const MOST_AVERAGED: usize = 500_000;
+/// Features of the columns of a table that a lift is looked for in: beyond, the covariances of clusters take too long.
+const MOST_PARTS: usize = 3 * MANY_FEATURES;
 /// Rows lifted together.
 const LIFTED: usize = 4096;
 
@@ -251,9 +253,10 @@ pub(crate) fn lift_kind(
     Ok(fit_lift(data, &base, recipe)?.map_or(LiftKind::None, |lift| lift.kind()))
 }
 
-/// Whether `auto` looks for a lift: rows of few features, which are not to be reduced to fewer.
+/// Whether `auto` looks for a lift: rows of few features, which are not to be reduced to fewer. Where columns of a table became several features each, the
+/// columns are counted, as long as the features are few enough for shapes of clusters.
 fn may_lift(data: &dyn Rows, recipe: Recipe) -> bool {
-    data.m() < MANY_FEATURES && data.sparse().is_none() && recipe.dims == Dims::Auto
+    data.table_columns() < MANY_FEATURES && data.m() < MOST_PARTS && data.sparse().is_none() && recipe.dims == Dims::Auto
 }
 
 /// The lift that a recipe asks for; none if it leaves that to the rows, and they are too few.

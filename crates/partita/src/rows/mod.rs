@@ -28,6 +28,15 @@ pub trait Rows: Sync {
     }
     /// Called after a pass over many rows: a reader that maps a file may let go of its pages.
     fn release(&self) {}
+    /// Whether this feature counts as much as it should already, so that [`Prepare::Auto`](crate::prepare::Prepare::Auto) leaves its scale alone.
+    fn is_weighed(&self, feature: usize) -> bool {
+        let _ = feature;
+        false
+    }
+    /// How many columns of a table the features stand for: fewer than there are features where a column became several.
+    fn table_columns(&self) -> usize {
+        self.m()
+    }
     /// The rows in compressed form, if they are mostly zeros and a fit should work on the rest alone.
     fn sparse(&self) -> Option<&Csr<'_>> {
         None
@@ -146,6 +155,18 @@ impl Rows for SideBySide<'_> {
     fn gather(&self, rows: &[usize], out: &mut [f32]) -> Result<()> {
         self.interleave(out, |part, out| part.gather(rows, out))
     }
+    fn table_columns(&self) -> usize {
+        self.parts.iter().map(|p| p.table_columns()).sum()
+    }
+    fn is_weighed(&self, mut feature: usize) -> bool {
+        for part in &self.parts {
+            if feature < part.m() {
+                return part.is_weighed(feature);
+            }
+            feature -= part.m();
+        }
+        false
+    }
     fn release(&self) {
         self.parts.iter().for_each(|p| p.release());
     }
@@ -180,6 +201,12 @@ impl Rows for Subset<'_> {
     fn gather(&self, rows: &[usize], out: &mut [f32]) -> Result<()> {
         let chosen: Vec<usize> = rows.iter().map(|&row| self.chosen[row]).collect();
         self.rows.gather(&chosen, out)
+    }
+    fn is_weighed(&self, feature: usize) -> bool {
+        self.rows.is_weighed(feature)
+    }
+    fn table_columns(&self) -> usize {
+        self.rows.table_columns()
     }
     fn release(&self) {
         self.rows.release();

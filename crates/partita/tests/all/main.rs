@@ -1,5 +1,6 @@
 //! The integration tests in one program: with a program per file, all dependencies would be linked once per file.
 
+mod damaged;
 mod hinge;
 mod lbfgs;
 mod lift;

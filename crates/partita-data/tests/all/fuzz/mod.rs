@@ -5,6 +5,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+#[path = "../../../../../fuzz/src/memory.rs"]
 mod memory;
 mod mutate;
 
@@ -56,7 +57,7 @@ fn fuzz(extension: &str, names: &[&str]) {
         std::fs::write(&path, &bytes).unwrap();
         memory::forget_largest();
         let outcome = catch_unwind(AssertUnwindSafe(|| use_file(&path)));
-        let largest = memory::largest();
+        let largest = memory::largest_of_this_thread();
         std::fs::remove_file(&path).unwrap();
         if outcome.is_err() || largest > LARGEST {
             let kept = std::env::temp_dir().join(format!("partita-fuzz-{case}.{extension}"));

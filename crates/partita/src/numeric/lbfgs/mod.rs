@@ -179,6 +179,21 @@ impl Minimiser {
         self.ended().or_else(|| self.step(function))
     }
 
+    /// Whether it minimises a function of `len` numbers with these options.
+    pub fn suits(&self, len: usize, options: Options) -> bool {
+        let points = [&self.x, &self.gradient, &self.direction, &self.trial_x, &self.trial_gradient];
+        self.options == options
+            && points.iter().all(|point| point.len() == len)
+            && self.pairs.iter().all(|pair| (pair.step.len(), pair.change.len()) == (len, len))
+            && self.stalled.iterations <= PATIENCE
+            && !self.trace.is_empty()
+    }
+
+    /// Calls of the function so far.
+    pub fn evaluations(&self) -> usize {
+        self.evaluations
+    }
+
     /// Where it is.
     pub fn x(&self) -> &[f64] {
         &self.x

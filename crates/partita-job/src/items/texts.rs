@@ -1,6 +1,6 @@
 //! Texts, and what clusters of them are like: the words that tell them apart, and their most typical texts.
 
-use crate::dataset::{Dataset, Items};
+use crate::dataset::Dataset;
 use crate::error::Result;
 use crate::portrait::{PortraitOptions, portraits};
 use partita::linear::Model;
@@ -23,7 +23,7 @@ const SHOWN: usize = 200;
 const OF_NAME: [usize; 2] = [2, 3];
 
 /// The texts that rows were made of.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct TextItems {
     texts: Arc<Texts>,
     /// The text of each row.
@@ -92,7 +92,7 @@ impl TextItems {
         self.used[row]
     }
 
-    fn portraits(&self, model: &Model, rows: &dyn Rows, labels: &[i32], dataset: &Dataset<'_>) -> Result<Vec<TextPortrait>> {
+    pub(super) fn portraits(&self, model: &Model, rows: &dyn Rows, labels: &[i32], dataset: &Dataset<'_>) -> Result<Vec<TextPortrait>> {
         let own;
         let vocabulary = match &self.tfidf {
             Some(tfidf) => Some(tfidf.vocabulary()),
@@ -129,17 +129,6 @@ impl TextItems {
     }
 }
 
-/// The portraits of the clusters of texts, for rows with these labels, −1 for outliers; none if the rows were not made of texts.
-///
-/// # Errors
-/// If the rows do not fit the model, or cannot be read.
-pub fn text_portraits(model: &Model, dataset: &Dataset<'_>, labels: &[i32]) -> Result<Vec<TextPortrait>> {
-    let texts = dataset.items().flatten().find_map(|items| match items {
-        Items::Texts(texts) => Some(texts),
-    });
-    texts.map_or_else(|| Ok(Vec::new()), |texts| texts.portraits(model, &dataset.rows()?, labels, dataset))
-}
-
 /// The beginning of a text on one line.
 fn beginning(text: &str) -> String {
     let mut shown = String::new();
@@ -158,7 +147,7 @@ fn beginning(text: &str) -> String {
 }
 
 /// A name for each cluster of its best two words; of three where two are taken, and with its number where those are too or where there are none.
-pub(crate) fn names(portraits: &[TextPortrait]) -> Vec<String> {
+pub(super) fn names(portraits: &[TextPortrait]) -> Vec<String> {
     let mut taken = HashSet::new();
     let name = |portrait: &TextPortrait| {
         let joined = |count: usize| {
