@@ -165,7 +165,7 @@ impl LinearModel {
 
     /// Whether the model was fitted to a table whose columns have a plan.
     fn is_table(&self) -> bool {
-        !self.file.encoders.is_empty()
+        self.file.encoders.iter().flatten().any(|encoder| encoder.kind == KIND)
     }
 
     /// The rows that its plan makes of a table.
@@ -329,7 +329,23 @@ impl LinearModel {
         Ok(Self { file })
     }
 
+    /// A model in the bytes of its file.
+    #[staticmethod]
+    #[pyo3(signature = (bytes, _params, _tables=None))]
+    fn of_file(bytes: &[u8], _params: &str, _tables: Option<&str>) -> PyResult<Self> {
+        let place = tempfile::NamedTempFile::new()?;
+        std::fs::write(place.path(), bytes)?;
+        Ok(Self { file: ModelFile::read(place.path()).map_err(raised)? })
+    }
+
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
+        if self.takes_texts() {
+            let place = tempfile::tempdir()?;
+            let path = place.path().join("model.safetensors");
+            self.file.write(&path).map_err(raised)?;
+            let of_file = py.get_type::<Self>().getattr("of_file")?;
+            return Ok((of_file, (PyBytes::new(py, &std::fs::read(path)?), String::new(), None)));
+        }
         let state =
             postcard::to_stdvec(&self.file.model).map_err(|e| PyValueError::new_err(e.to_string()))?;
         let restore = py.get_type::<Self>().getattr("restore")?;

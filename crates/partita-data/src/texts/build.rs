@@ -55,7 +55,7 @@ fn unclear(path: &Path, columns: &[Column]) -> DataError {
     DataError::Choose {
         path: path.to_owned(),
         problem: "no column that is clearly the one of the texts".into(),
-        advice: "name it (`text`)",
+        advice: "name it with the option text",
         available: list(&columns.iter().map(|c| &c.name).collect::<Vec<_>>()),
     }
 }

@@ -87,6 +87,6 @@ fn unreadable(path: &Path, column: &Column) -> DataError {
     DataError::Column {
         path: path.to_owned(),
         column: column.name.clone(),
-        problem: "holds no text; name another column (`text`)".to_owned(),
+        problem: "holds no text; name another column with the option text".to_owned(),
     }
 }

@@ -11,7 +11,7 @@ const PIECE: usize = 256;
 /// Different words to hold while counting; beyond that, those seen in one text are forgotten.
 const HELD: usize = 4 << 20;
 /// Words of a vocabulary, at most; of more, the most frequent.
-const MOST: usize = 50_000;
+const MOST: usize = 30_000;
 /// Texts that a word must be in: one that is in a single text makes no two alike.
 const FEWEST: usize = 2;
 /// Longer runs of letters are no words but data, such as encoded pictures.
@@ -31,7 +31,7 @@ pub struct Vocabulary {
 impl Vocabulary {
     /// The words of `n` texts that are in at least two of them and in at most half, in alphabetical order. `text` gives them by number.
     ///
-    /// A word that most texts have tells few of them apart; this is what lists of stop words are for, in any language. Of more than 50,000 words, the most
+    /// A word that most texts have tells few of them apart; this is what lists of stop words are for, in any language. Of more than 30,000 words, the most
     /// frequent are kept.
     ///
     /// # Errors

@@ -37,8 +37,6 @@ pub enum Note {
     Skipped(String),
     /// What was done about missing values.
     Missing(String),
-    /// About raw items in memory that were encoded.
-    Encoded(String),
 }
 
 impl fmt::Display for Note {
@@ -47,7 +45,7 @@ impl fmt::Display for Note {
             Self::Read { path, text } => write!(f, "note: {}: {text}", path.display()),
             Self::Encoder(what) => write!(f, "encoder: {what}"),
             Self::Skipped(what) => write!(f, "skipped: {what}"),
-            Self::Missing(what) | Self::Encoded(what) => write!(f, "note: {what}"),
+            Self::Missing(what) => write!(f, "note: {what}"),
         }
     }
 }
@@ -122,7 +120,9 @@ impl Dataset<'static> {
         observer: &dyn Observer,
     ) -> Result<Self> {
         if takes_raw(model) || Kind::of_all(spec)? == Kind::Photos {
-            return Self::open_encoded(&model.encoders, spec, resources, observer);
+            let dataset = Self::open_encoded(&model.encoders, spec, resources, observer)?;
+            model.model.check_widths(&dataset.widths())?;
+            return Ok(dataset);
         }
         let given = [
             (Field::Text, spec.text.is_some()),

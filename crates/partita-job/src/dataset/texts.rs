@@ -7,10 +7,9 @@ use crate::items::{Items, TextItems};
 use crate::resources::Resources;
 use crate::spec::DataSpec;
 use partita::report::Observer;
-use partita::rows::Rows;
 use partita_data::model_file::StoredEncoder;
 use partita_data::{Ids, TextOptions, TextTable, Texts, read_texts};
-use partita_embed::texts::{Encoded, TextEncoder, Wanted, learnt};
+use partita_embed::texts::{TextEncoder, Wanted, learnt};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -122,25 +121,21 @@ impl Dataset<'static> {
     fn encoded(read: Read, encoders: &[TextEncoder], notes: Vec<String>, resources: &Resources, observer: &dyn Observer) -> Result<Self> {
         let Read { items, column, origin, ids, kept, dropped, notes: said } = read;
         let mut parts = Vec::with_capacity(encoders.len());
-        let mut notes: Vec<Note> = said.into_iter().chain(notes.into_iter().map(|text| noted(origin.as_deref(), text))).collect();
+        let mut notes: Vec<Note> = said.into_iter().chain(notes.into_iter().map(Note::Encoder)).collect();
+        let cache = resources.cache_folder();
         for encoder in encoders {
             let text = |row: usize| items.get(row);
-            let found = resources.on_threads(|| encoder.rows(items.len(), text, observer))??;
-            let rows: super::SharedRows<'static> = match found {
-                Encoded::Sparse(rows) => {
-                    notes.extend(strange(&rows, &items).map(|text| noted(origin.as_deref(), text)));
-                    Arc::new(rows)
-                }
-                Encoded::Dense(rows) => Arc::new(rows),
-            };
+            let room = (resources.memory, cache.as_deref());
+            let found = resources.on_threads(|| encoder.rows(items.len(), text, room, observer))??;
+            notes.extend(strange(&found.unknown, &items).map(|text| noted(origin.as_deref(), text)));
             let stored = with_column(encoder.stored(), column.as_deref());
-            let meanings = encoder.words().map(Arc::from);
-            parts.push(DataPart { origin: origin.clone(), encoder: Some(stored), meanings, ..DataPart::new(rows) });
+            let rows = DataPart::new(Arc::new(found.rows));
+            parts.push(DataPart { origin: origin.clone(), encoder: Some(stored), ..rows });
         }
-        let vocabulary = encoders.iter().find_map(TextEncoder::vocabulary).cloned();
+        let tfidf = encoders.iter().find_map(TextEncoder::tfidf).cloned();
         let dataset = Dataset::new(parts)?;
-        let items = Some(Items::Texts(items.with_vocabulary(vocabulary)));
-        Ok(Self { ids, notes, kept, dropped_ids: dropped, items, tables: Vec::new(), ..dataset })
+        let items = Some(Items::Texts(items.encoded_by(tfidf)));
+        Ok(Self { items, ids, notes, kept, dropped_ids: dropped, tables: Vec::new(), ..dataset })
     }
 }
 
@@ -212,13 +207,12 @@ fn is_json(path: &Path) -> bool {
 fn noted(origin: Option<&Path>, text: String) -> Note {
     match origin {
         Some(path) => Note::Read { path: path.to_owned(), text },
-        None => Note::Encoded(text),
+        None => Note::Encoder(text),
     }
 }
 
 /// What to say of texts that have no word that is known.
-fn strange(rows: &partita::rows::Csr<'_>, items: &TextItems) -> Option<String> {
-    let empty: Vec<usize> = (0..rows.n()).filter(|&row| rows.row(row).next().is_none()).collect();
+fn strange(empty: &[usize], items: &TextItems) -> Option<String> {
     let shown: Vec<String> = empty.iter().take(NAMED).map(|&row| items.number(row).to_string()).collect();
     let more = if empty.len() > NAMED { ", …" } else { "" };
     let (texts, rows) = if empty.len() == 1 { ("text has", "row") } else { ("texts have", "rows") };

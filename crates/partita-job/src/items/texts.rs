@@ -7,7 +7,7 @@ use partita::linear::Model;
 use partita::report::Silent;
 use partita::rows::{Rows, Subset};
 use partita_data::Texts;
-use partita_embed::texts::{ClusterWord, Vocabulary, distinguishing};
+use partita_embed::texts::{ClusterWord, Tfidf, Vocabulary, distinguishing};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -28,8 +28,8 @@ pub struct TextItems {
     texts: Arc<Texts>,
     /// The text of each row.
     used: Arc<Vec<usize>>,
-    /// The words that encode them, if words do.
-    vocabulary: Option<Arc<Vocabulary>>,
+    /// What encodes them, if their words do.
+    tfidf: Option<Arc<Tfidf>>,
 }
 
 /// What a cluster of texts is like.
@@ -60,11 +60,16 @@ pub struct TextExample {
 
 impl TextItems {
     pub(crate) fn new(texts: Arc<Texts>, used: Arc<Vec<usize>>) -> Self {
-        Self { texts, used, vocabulary: None }
+        Self { texts, used, tfidf: None }
     }
 
-    pub(crate) fn with_vocabulary(self, vocabulary: Option<Arc<Vocabulary>>) -> Self {
-        Self { vocabulary, ..self }
+    pub(crate) fn encoded_by(self, tfidf: Option<Arc<Tfidf>>) -> Self {
+        Self { tfidf, ..self }
+    }
+
+    /// What makes their rows, if their words do.
+    pub(crate) fn tfidf(&self) -> Option<&Tfidf> {
+        self.tfidf.as_deref()
     }
 
     /// How many rows there are.
@@ -89,8 +94,8 @@ impl TextItems {
 
     pub(super) fn portraits(&self, model: &Model, rows: &dyn Rows, labels: &[i32], dataset: &Dataset<'_>) -> Result<Vec<TextPortrait>> {
         let own;
-        let vocabulary = match &self.vocabulary {
-            Some(vocabulary) => Some(&**vocabulary),
+        let vocabulary = match &self.tfidf {
+            Some(tfidf) => Some(tfidf.vocabulary()),
             // Texts without words in common have been encoded in another way, and have a portrait without words.
             None => {
                 own = Vocabulary::of(self.len(), |row| self.get(row), &Silent).ok();

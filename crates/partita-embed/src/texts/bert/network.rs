@@ -6,7 +6,6 @@ use crate::error::{EmbedError, Result};
 use partita::numeric::vector::{dispatch, exp, inverse_norm, sum, sum_squares};
 use partita_data::Fingerprint;
 use partita_data::safetensors_io::{Tensor, TensorFile, Values};
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 /// The whole network.
@@ -91,13 +90,13 @@ impl Network {
 
     /// A number that differs from that of a network with other weights.
     pub fn fingerprint(&self) -> Fingerprint {
-        // The first layer and the words are enough: no two networks that were trained share them.
+        // The words and some numbers of every layer are enough: no two networks that were trained share them.
         let first = self.layers.iter().flat_map(|layer| [&layer.mixed.bias, &layer.narrowed.bias, &layer.after_all.weight]);
         first.fold(Fingerprint::default().with_numbers(&self.words), |print, numbers| print.with_numbers(numbers))
     }
 
     /// The rows of some texts, given as tokens, into `out`. A text's row does not depend on the others.
-    pub fn forward(&self, texts: &[Cow<'_, [u32]>], room: &mut Workspace, out: &mut [f32]) {
+    pub fn forward(&self, texts: &[&[u32]], room: &mut Workspace, out: &mut [f32]) {
         let h = self.config.hidden;
         let tokens: usize = texts.iter().map(|text| text.len()).sum();
         room.x.clear();
