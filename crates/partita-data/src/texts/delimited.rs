@@ -53,7 +53,7 @@ fn columns(path: &Path, body: &[u8], delimiter: u8, options: &TextOptions) -> Re
     let asked = options.column.as_deref().is_some_and(|typed| there(typed) || typed.split(',').all(there));
     let found = || asked || table::is_header(first, sample.get(1).map(Vec::as_slice));
     let header = options.header.unwrap_or_else(found);
-    Ok((table::describe(first, &sample[usize::from(header)..], header), header))
+    Ok((table::describe(first, &sample[usize::from(header)..], header, false), header))
 }
 
 fn records<'a>(path: &'a Path, body: &'a [u8], delimiter: u8) -> impl Iterator<Item = Result<csv::StringRecord>> + 'a {

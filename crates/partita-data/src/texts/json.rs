@@ -30,7 +30,7 @@ pub(super) fn read(path: &Path, file: &File, packed: bool, options: &TextOptions
     };
     let id = id_field(path, options.id_column.as_deref(), &fields)?.filter(|id| !wanted.contains(id));
     let names: Vec<&str> = wanted.iter().chain(&id).map(String::as_str).collect();
-    let column = id.as_ref().map(|id| Column { name: id.clone(), kind: Kind::Text, whole: false, sample: Vec::new() });
+    let column = id.as_ref().map(|id| Column::new(id, Kind::Text));
     let mut builder = Builder::new(path, options.memory, usize::MAX).named(column.as_ref(), options.id_column.is_some());
     lines.each(&names, |values| {
         let (texts, rest) = values.split_at_mut(wanted.len());

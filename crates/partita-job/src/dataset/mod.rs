@@ -300,7 +300,7 @@ impl<'a> Dataset<'a> {
     pub fn feature(&self, mut index: usize) -> String {
         for part in &self.parts {
             if index < part.rows.m() {
-                if let Some((_, plan)) = table::plan_of(part) {
+                if let Some((_, plan)) = plan_of(part) {
                     let mut names = plan.columns.iter().flat_map(|column| column.features());
                     return names.nth(index).unwrap_or_else(|| index.to_string());
                 }
