@@ -6,9 +6,9 @@ use ndarray::ArrayView2;
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use partita::Result;
 use partita::rows::{Csr, Rows};
+use partita_data::model_file::ModelFile;
 use partita_data::{Cells, Frame, OpenOptions};
 use partita_job::{Dataset, FitSpec, SharedRows};
-use partita_data::model_file::ModelFile;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use std::borrow::Cow;
@@ -42,7 +42,7 @@ impl<'py> FromPyObject<'_, 'py> for Matrix<'py> {
             Ok(Self::F64(array))
         } else if let Ok(array) = object.extract() {
             Ok(Self::F16(array))
-        } else if let Ok(columns) = object.extract::<Vec<Column<'py>>>() {
+        } else if let Ok(columns) = object.extract::<Vec<Column>>() {
             Ok(Self::Table(columns.into_iter().map(|column| (column.name, column.cells)).collect()))
         } else if let Ok((values, columns, starts, m)) = object.extract() {
             Ok(Self::Sparse(Sparse { values, columns, starts, m }))
@@ -117,13 +117,12 @@ converted_rows!(Halves, |row: &[f16], out: &mut [f32]| half::slice::HalfFloatSli
 ));
 
 /// A typed column of a table: its name, what it holds, its cells.
-struct Column<'py> {
+struct Column {
     name: String,
     cells: Cells,
-    python: std::marker::PhantomData<&'py ()>,
 }
 
-impl<'py> FromPyObject<'_, 'py> for Column<'py> {
+impl<'py> FromPyObject<'_, 'py> for Column {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
@@ -144,7 +143,7 @@ impl<'py> FromPyObject<'_, 'py> for Column<'py> {
             "words" => Cells::Words(cells.extract()?),
             other => return Err(PyTypeError::new_err(format!("a column of a table holds no {other}"))),
         };
-        Ok(Self { name, cells, python: std::marker::PhantomData })
+        Ok(Self { name, cells })
     }
 }
 

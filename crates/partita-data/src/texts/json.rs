@@ -30,7 +30,7 @@ pub(super) fn read(path: &Path, file: &File, packed: bool, options: &TextOptions
     };
     let id = id_field(path, options.id_column.as_deref(), &fields)?.filter(|id| !wanted.contains(id));
     let names: Vec<&str> = wanted.iter().chain(&id).map(String::as_str).collect();
-    let column = id.as_ref().map(|id| Column::new(id.clone(), Kind::Text));
+    let column = id.as_ref().map(|id| Column::new(id, Kind::Text));
     let mut builder = Builder::new(path, options.memory, usize::MAX).named(column.as_ref(), options.id_column.is_some());
     lines.each(&names, |values| {
         let (texts, rest) = values.split_at_mut(wanted.len());
@@ -105,7 +105,7 @@ fn usual(path: &Path, fields: &[Field]) -> Result<String> {
         _ => None,
     };
     let found = USUAL.iter().find_map(called).or(only);
-    found.map(|field| field.name.clone()).ok_or_else(|| unclear(path, fields, "name it with the option text"))
+    found.map(|field| field.name.clone()).ok_or_else(|| unclear(path, fields, "name it (`text`)"))
 }
 
 fn unclear(path: &Path, fields: &[Field], advice: &'static str) -> DataError {
