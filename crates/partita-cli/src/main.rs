@@ -56,6 +56,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::ChooseK(args) => cmd::choose_k::run(&args),
         Command::Reproduce(args) => cmd::reproduce::run(&args),
         Command::Demo(args) => cmd::demo::run(&args),
+        Command::Weights { command } => cmd::weights::run(&command),
         Command::Embed(args) => cmd::embed::run(&args),
         Command::Completions { shell } => {
             let mut script = Vec::new();

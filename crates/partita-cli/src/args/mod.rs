@@ -54,11 +54,37 @@ pub enum Command {
     Demo(DemoArgs),
     /// Compute features of images with a trained network
     Embed(EmbedArgs),
+    /// Weights of encoders: which there are, where they are, and fetching them
+    Weights {
+        #[command(subcommand)]
+        command: WeightsCommand,
+    },
     /// Print a completion script for a shell
     #[command(after_help = examples::COMPLETIONS)]
     Completions {
         /// The shell
         shell: Shell,
+    },
+}
+
+/// What to do about weights.
+#[derive(Debug, Subcommand)]
+pub enum WeightsCommand {
+    /// All encoders whose weights are known, with where they are: built in, in the folder that PARTITA_WEIGHTS names, or in the Hugging Face cache
+    List {
+        /// Print a JSON array on standard output
+        #[arg(long)]
+        json: bool,
+    },
+    /// Where the weights of an encoder are
+    Path {
+        /// The encoder
+        name: String,
+    },
+    /// Fetch the weights of an encoder into the Hugging Face cache; nothing else in Partita uses the network
+    Get {
+        /// The encoder
+        name: String,
     },
 }
 
@@ -290,8 +316,9 @@ pub struct EmbedArgs {
     #[arg(long, value_name = "NET", default_value = "mobilenetv2")]
     pub backbone: partita_embed::photos::Net,
     /// Its weights: a PyTorch state dict (.pt, .pth) or .safetensors, with torchvision's names or those of EfficientNet-Lite's PyTorch port
+    /// [default: looked for, see `partita weights`; those of mobilenetv2 are built in]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub weights: PathBuf,
+    pub weights: Option<PathBuf>,
     /// Write the features to this file: .parquet with the names of the images and their classes (sub-folders), or .npy with those in
     /// FILE.names.csv; finished rows are kept in FILE.partial until it is complete
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]

@@ -5,13 +5,13 @@ use crate::console;
 use crate::interrupt;
 use crate::outputs;
 use crate::progress::Terminal;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use partita::report::{Flow, Observer, Progress, StopReason};
 use partita_data::RowNames;
 use partita_embed::images::Images;
 use partita_embed::partial::PartialRows;
 use partita_embed::photos::{Normalise, PhotoNet, fingerprint};
-use partita_embed::weights::StateDict;
+use partita_embed::weights::{Place, Places, StateDict, known};
 use partita_job::export::check_files;
 use partita_job::{FeatureFiles, Resources, usable_images};
 use serde_json::json;
@@ -23,16 +23,17 @@ use std::time::Instant;
 const BATCH: usize = 32;
 
 pub fn run(args: &EmbedArgs) -> Result<()> {
-    let inputs: Vec<&Path> = args.images.iter().chain([&args.weights]).map(PathBuf::as_path).collect();
+    let inputs: Vec<&Path> = args.images.iter().chain(&args.weights).map(PathBuf::as_path).collect();
     let files = FeatureFiles::new(&args.output)?;
     check_files(&files.paths(), &inputs)?;
     let terminal = Terminal::new(true)?;
-    let weights = StateDict::open(&args.weights)?;
+    let (weights, place) = weights(args)?;
     let normalise = args.normalise.or(weights.normalise()).unwrap_or_else(|| Normalise::of(args.backbone));
     let encoder = PhotoNet::new(args.backbone, &weights, normalise, args.size)?;
     if let Some(doubt) = weights.doubt(args.backbone) {
-        console::note(format!("note: {}: {doubt}", args.weights.display()));
+        console::note(format!("note: {}: {doubt}", place));
     }
+    console::note(format!("note: weights of {}: {place} (SHA-256 {})", args.backbone, weights.hash()));
     let resources = Resources { threads: args.threads, ..Resources::default() };
     resources.on_threads(|| {
         let (images, rows, notes) = usable_images(&args.images, args.skip_bad)?;
@@ -41,7 +42,7 @@ pub fn run(args: &EmbedArgs) -> Result<()> {
         let usual = normalise == Normalise::of(args.backbone);
         let otherwise = if usual { String::new() } else { format!(" {normalise}") };
         let options = format!("{} {}{otherwise}", args.backbone, args.size);
-        let print = fingerprint(&args.weights, &options)?;
+        let print = fingerprint(&weights, &options);
         let identities: Vec<u64> = rows.iter().map(|&row| images.identity(row)).collect();
         let started = Instant::now();
         let mut kept = PartialRows::open(&args.output, print, encoder.features(), &identities)?;
@@ -81,6 +82,17 @@ pub fn run(args: &EmbedArgs) -> Result<()> {
         let features = format!("  {:<13} {}\n", "features", files.features.display());
         Ok(outputs::say(&[text, features, beside.unwrap_or_default()].concat())?)
     })?
+}
+
+/// The weights that were given, or those in the first place that has some.
+fn weights(args: &EmbedArgs) -> Result<(StateDict, Place)> {
+    let name = args.backbone.to_string();
+    let place = match (&args.weights, known(&name)) {
+        (Some(path), _) => Place::Given(path.clone()),
+        (None, Some(known)) => Places::of_environment().first(known)?,
+        (None, None) => bail!("--backbone {name}: no weights of it are known; give them with --weights"),
+    };
+    Ok((StateDict::at(&name, &place)?, place))
 }
 
 /// Make the rows that are not kept yet, and keep them.

@@ -11,6 +11,7 @@ pub mod fit;
 pub mod predict;
 pub mod reproduce;
 pub mod update;
+pub mod weights;
 
 use crate::console;
 use partita_job::{Dataset, Note, Result};

@@ -73,7 +73,7 @@ impl Asked {
             Some(path) => Place::Given(path.to_owned()),
             None => places.first(self.known)?,
         };
-        let file = opened(self.known, &place)?;
+        let file = StateDict::at(self.known.name, &place)?;
         self.with(&file, place)
     }
 
@@ -99,14 +99,6 @@ impl std::fmt::Display for Asked {
 /// All encoders of photos that are known.
 pub fn photo_encoders() -> impl Iterator<Item = &'static Known> {
     crate::weights::KNOWN.iter().filter(|known| known.kind == Kind::Photos)
-}
-
-/// The weights in a place.
-fn opened(known: &Known, place: &Place) -> Result<StateDict> {
-    match (place.path(), known.built_in) {
-        (Some(path), _) => StateDict::open(path),
-        (None, bytes) => StateDict::built_in(known.name, bytes.unwrap_or_default()),
-    }
 }
 
 /// What a model file says about an encoder of photos.
@@ -150,7 +142,7 @@ impl PhotoEncoder {
         };
         let mut others = Vec::new();
         for place in candidates {
-            let file = opened(known, &place)?;
+            let file = StateDict::at(known.name, &place)?;
             if file.hash() != about.sha256 {
                 others.push(format!("{place} has {}", short(file.hash())));
                 continue;

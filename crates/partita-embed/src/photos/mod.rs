@@ -18,10 +18,8 @@ pub use normalise::Normalise;
 use crate::error::{EmbedError, Result};
 use crate::weights::{Match, StateDict};
 use about::About;
-use partita_data::{DataError, Fingerprint, open_regular};
+use partita_data::Fingerprint;
 use std::collections::BTreeMap;
-use std::io::Read;
-use std::path::Path;
 
 /// The names of a network's tensors in a file, which needs to have these; or what is missing, unexpected or of the wrong shape.
 ///
@@ -39,13 +37,10 @@ pub fn names(net: Net, needed: &BTreeMap<String, Vec<usize>>, file: &StateDict) 
     }
 }
 
-/// A number that identifies what made some features: it changes with the content of a weights file and with `options`.
-///
-/// # Errors
-/// If the file cannot be read.
-pub fn fingerprint(path: &Path, options: &str) -> Result<u64> {
-    let io = |source| DataError::Io { path: path.to_owned(), action: "read", source };
-    let mut bytes = Vec::new();
-    open_regular(path)?.read_to_end(&mut bytes).map_err(io)?;
-    Ok(Fingerprint::default().with_bytes(options.as_bytes()).with_bytes(&bytes).0)
+/// A number that identifies what made some features: it changes with the content of the weights and with `options`.
+pub fn fingerprint(weights: &StateDict, options: &str) -> u64 {
+    Fingerprint::default().with_bytes(options.as_bytes()).with_bytes(weights.hash().as_bytes()).0
 }
+
+#[cfg(test)]
+mod tests;

@@ -61,6 +61,14 @@ impl StateDict {
         Self::from_bytes(path, &bytes, hash)
     }
 
+    /// The weights of the encoder of this name in a place.
+    pub fn at(name: &str, place: &Place) -> Result<Self> {
+        match place.path() {
+            Some(path) => Self::open(path),
+            None => Self::built_in(name, known(name).and_then(|known| known.built_in).unwrap_or_default()),
+        }
+    }
+
     /// Weights that come with the program, called by the name of their encoder.
     pub fn built_in(name: &str, bytes: &[u8]) -> Result<Self> {
         Self::from_bytes(Path::new(name), bytes, sha256(bytes))
