@@ -62,7 +62,9 @@ impl Matrix<'_> {
             Self::F64(array) => Arc::new(Doubles(array.as_array())),
             Self::F16(array) => Arc::new(Halves(array.as_array())),
             Self::Sparse(parts) => Arc::new(parts.rows().map_err(raised)?),
-            Self::Table(_) => return Err(PyTypeError::new_err("a table is encoded before it is read as rows")),
+            Self::Table(_) => {
+                return Err(PyTypeError::new_err("a table is encoded before it is read as rows"));
+            }
         })
     }
 }
@@ -133,9 +135,9 @@ impl<'py> FromPyObject<'_, 'py> for Column {
         let cells = match kind.as_str() {
             "number" => Cells::Numbers(numbers()?),
             "boolean" => Cells::Booleans(numbers()?),
-            "moment" => {
-                Cells::Moments(cells.extract::<PyReadonlyArray1<'py, f64>>()?.as_array().iter().copied().collect())
-            }
+            "moment" => Cells::Moments(
+                cells.extract::<PyReadonlyArray1<'py, f64>>()?.as_array().iter().copied().collect(),
+            ),
             "levels" => {
                 let (codes, levels): (PyReadonlyArray1<'py, u32>, Vec<String>) = cells.extract()?;
                 Cells::Levels(codes.as_array().iter().copied().collect(), levels)

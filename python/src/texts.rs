@@ -77,7 +77,8 @@ impl LinearModel {
         let values = run(py, threads, None, |watch| -> partita_job::Result<Vec<f32>> {
             let resources = Resources { threads: (threads > 0).then_some(threads), ..Resources::default() };
             let texts = Texts::from_strings(texts);
-            let dataset = Dataset::of_texts_for(&self.file.encoders, texts, weights.as_deref(), &resources, watch)?;
+            let dataset =
+                Dataset::of_texts_for(&self.file.encoders, texts, weights.as_deref(), &resources, watch)?;
             let mut found = vec![0.0; dataset.n() * m];
             dataset.rows()?.read(0, &mut found)?;
             let Some(numbers) = dataset.row_numbers() else { return Ok(found) };
@@ -87,7 +88,8 @@ impl LinearModel {
             }
             Ok(all)
         })?;
-        let rows = Array2::from_shape_vec((n, m), values).map_err(|e| PyValueError::new_err(e.to_string()))?;
+        let rows =
+            Array2::from_shape_vec((n, m), values).map_err(|e| PyValueError::new_err(e.to_string()))?;
         Ok(rows.into_pyarray(py))
     }
 
@@ -95,16 +97,29 @@ impl LinearModel {
     fn explain_text(&self, text: String, weights: Option<PathBuf>) -> PyResult<String> {
         let resources = Resources::default();
         let silent = partita::report::Silent;
-        let dataset = Dataset::of_texts_for(&self.file.encoders, Texts::from_strings([text]), weights.as_deref(), &resources, &silent);
+        let dataset = Dataset::of_texts_for(
+            &self.file.encoders,
+            Texts::from_strings([text]),
+            weights.as_deref(),
+            &resources,
+            &silent,
+        );
         to_json(&explain(&self.file, &dataset.map_err(raised)?, 0).map_err(raised)?)
     }
 
     /// The words and the typical texts of every cluster, as JSON.
-    fn describe_texts(&self, py: Python<'_>, texts: Vec<String>, threads: usize, weights: Option<PathBuf>) -> PyResult<String> {
+    fn describe_texts(
+        &self,
+        py: Python<'_>,
+        texts: Vec<String>,
+        threads: usize,
+        weights: Option<PathBuf>,
+    ) -> PyResult<String> {
         let found = run(py, threads, None, |watch| -> partita_job::Result<_> {
             let resources = Resources { threads: (threads > 0).then_some(threads), ..Resources::default() };
             let texts = Texts::from_strings(texts);
-            let dataset = Dataset::of_texts_for(&self.file.encoders, texts, weights.as_deref(), &resources, watch)?;
+            let dataset =
+                Dataset::of_texts_for(&self.file.encoders, texts, weights.as_deref(), &resources, watch)?;
             let labels = self.file.model.assign(&dataset.rows()?)?;
             portraits_of_items(&self.file.model, &dataset, &labels)
         })?;

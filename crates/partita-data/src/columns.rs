@@ -216,10 +216,14 @@ impl Collector {
     /// Numbers; in a column that is said to hold them, text too.
     fn numbers(&mut self, feature: usize, array: &dyn Array) -> Result<Vec<f32>> {
         let index = self.roles.features[feature];
-        let Some(cells) = strings(array).filter(|_| self.columns[index].is_lenient() && numbers(array).is_none()) else {
+        let Some(cells) =
+            strings(array).filter(|_| self.columns[index].is_lenient() && numbers(array).is_none())
+        else {
             return self.to_f32(index, array);
         };
-        let number = |cell: &String| cell.trim().parse::<f32>().ok().or_else(|| table::is_missing(cell).then_some(f32::NAN));
+        let number = |cell: &String| {
+            cell.trim().parse::<f32>().ok().or_else(|| table::is_missing(cell).then_some(f32::NAN))
+        };
         self.odd[feature] += cells.iter().filter(|cell| number(cell).is_none()).count();
         Ok(cells.iter().map(|cell| number(cell).unwrap_or(f32::NAN)).collect())
     }

@@ -3,8 +3,8 @@
 use crate::error::{DataError, Result};
 use crate::ids::Ids;
 use crate::levels::Levels;
-use crate::role::Role;
 use crate::mapped::Mapped;
+use crate::role::Role;
 use crate::schema::Columns;
 use crate::sink::Sink;
 use partita::rows::Rows;
@@ -94,7 +94,17 @@ impl Features {
         if n == 0 || m == 0 {
             return Err(DataError::Empty { path: path.to_owned(), rows: n as u64, columns: m as u64 });
         }
-        Ok(Self { storage, n, m, ids: None, columns: None, named: false, notes: Vec::new(), levels: Vec::new(), roles: Vec::new() })
+        Ok(Self {
+            storage,
+            n,
+            m,
+            ids: None,
+            columns: None,
+            named: false,
+            notes: Vec::new(),
+            levels: Vec::new(),
+            roles: Vec::new(),
+        })
     }
 
     /// The rows' storage, for a reader that puts them in another order.

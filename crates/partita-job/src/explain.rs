@@ -74,12 +74,12 @@ pub fn explain(file: &ModelFile, dataset: &Dataset<'_>, row: usize) -> Result<Wh
                     reasons.extend(words);
                 }
                 None => reasons.extend(own.iter().enumerate().map(|(at, &contribution)| Reason {
-                feature: dataset.feature(first + at),
-                index: first + at,
-                value: None,
-                text: None,
-                contribution,
-            })),
+                    feature: dataset.feature(first + at),
+                    index: first + at,
+                    value: None,
+                    text: None,
+                    contribution,
+                })),
             },
         }
     }
@@ -98,8 +98,11 @@ fn of_words(
     row: usize,
 ) -> Result<Option<Vec<Reason>>> {
     let by_words = part.encoder.as_ref().is_some_and(|encoder| encoder.kind == TFIDF);
-    let (true, Some(Items::Texts(texts)), None) = (by_words, dataset.items(), model.lift()) else { return Ok(None) };
-    let mut starts = dataset.parts().iter().scan(0, |at, part| Some(std::mem::replace(at, *at + part.rows.m())));
+    let (true, Some(Items::Texts(texts)), None) = (by_words, dataset.items(), model.lift()) else {
+        return Ok(None);
+    };
+    let mut starts =
+        dataset.parts().iter().scan(0, |at, part| Some(std::mem::replace(at, *at + part.rows.m())));
     let view = starts.position(|start| start == first).and_then(|at| model.views().get(at));
     let (Some(tfidf), Some(view)) = (texts.tfidf(), view) else { return Ok(None) };
     let m = part.rows.m();
@@ -109,7 +112,8 @@ fn of_words(
     let square = (0..m).map(|j| (f64::from(x[j]) - centre(j)).powi(2)).sum::<f64>();
     let factor = if view.normalise && square > 0.0 { 1.0 / square.sqrt() } else { 1.0 };
     let weight = |cluster: usize, j: usize| f64::from(model.weight()[cluster * model.m() + first + j]);
-    let difference: Vec<f64> = (0..m).map(|j| weight(found.cluster, j) - weight(found.runner_up, j)).collect();
+    let difference: Vec<f64> =
+        (0..m).map(|j| weight(found.cluster, j) - weight(found.runner_up, j)).collect();
     let reason = |(word, own): (u32, Vec<f32>)| {
         let name = &tfidf.vocabulary().words()[word as usize];
         let sum: f64 = own.iter().zip(&difference).map(|(x, w)| f64::from(*x) * w).sum();

@@ -72,12 +72,17 @@ pub fn run(
     let start = like.filter(same);
     let task = Task { stored: params.clone(), params, start, like, kept: None, sizes: spec.sizes };
     let mut record = task.run(dataset, given, resources, observer)?;
-    let proposed = described(&mut record, dataset, resources)?.filter(|_| spec.name_clusters && names.is_none());
+    let proposed =
+        described(&mut record, dataset, resources)?.filter(|_| spec.name_clusters && names.is_none());
     Ok(record.named(dataset, proposed.as_deref().or(names), None))
 }
 
 /// Put what the clusters are like into a record, where there are raw items; returns names for them.
-fn described(record: &mut Record, dataset: &Dataset<'_>, resources: &Resources) -> Result<Option<Vec<String>>> {
+fn described(
+    record: &mut Record,
+    dataset: &Dataset<'_>,
+    resources: &Resources,
+) -> Result<Option<Vec<String>>> {
     let Some(model) = record.model.linear() else { return Ok(None) };
     let labels = record.assigned();
     record.portraits = resources.on_threads(|| portraits_of_items(model, dataset, &labels))??;
@@ -88,7 +93,11 @@ fn described(record: &mut Record, dataset: &Dataset<'_>, resources: &Resources) 
 ///
 /// # Errors
 /// If the rows do not fit the model, or cannot be read.
-pub fn portraits_of_items(model: &Model, dataset: &Dataset<'_>, labels: &[i32]) -> Result<Option<ItemPortraits>> {
+pub fn portraits_of_items(
+    model: &Model,
+    dataset: &Dataset<'_>,
+    labels: &[i32],
+) -> Result<Option<ItemPortraits>> {
     let rows = dataset.rows()?;
     dataset.items().map(|items| items.portraits(model, &rows, labels, dataset)).transpose()
 }

@@ -9,9 +9,47 @@ use std::io::Write;
 
 /// What three subjects are written with; every text has some words of its subject and some that all share.
 const SUBJECTS: [(&str, [&str; 12]); 3] = [
-    ("oil", ["crude", "barrel", "opec", "refinery", "drilling", "petroleum", "wells", "tanker", "rig", "pipeline", "fuel", "offshore"]),
-    ("grain", ["wheat", "corn", "harvest", "bushel", "soybean", "crop", "acreage", "farmers", "barley", "silo", "planting", "drought"]),
-    ("bank", ["loan", "interest", "deposit", "lending", "mortgage", "treasury", "bond", "credit", "bankers", "discount", "yield", "liquidity"]),
+    (
+        "oil",
+        [
+            "crude",
+            "barrel",
+            "opec",
+            "refinery",
+            "drilling",
+            "petroleum",
+            "wells",
+            "tanker",
+            "rig",
+            "pipeline",
+            "fuel",
+            "offshore",
+        ],
+    ),
+    (
+        "grain",
+        [
+            "wheat", "corn", "harvest", "bushel", "soybean", "crop", "acreage", "farmers", "barley", "silo",
+            "planting", "drought",
+        ],
+    ),
+    (
+        "bank",
+        [
+            "loan",
+            "interest",
+            "deposit",
+            "lending",
+            "mortgage",
+            "treasury",
+            "bond",
+            "credit",
+            "bankers",
+            "discount",
+            "yield",
+            "liquidity",
+        ],
+    ),
 ];
 const SHARED: [&str; 6] = ["the", "said", "year", "price", "market", "company"];
 
@@ -38,7 +76,8 @@ fn json_lines(each: usize) -> String {
 }
 
 fn csv(each: usize) -> String {
-    let line = |(i, (text, subject)): (usize, (String, &str))| format!("t{i},{i},\"{text}, and more\",{subject}\n");
+    let line =
+        |(i, (text, subject)): (usize, (String, &str))| format!("t{i},{i},\"{text}, and more\",{subject}\n");
     let rows: String = texts(each).into_iter().enumerate().map(line).collect();
     format!("id,n,review,subject\n{rows}")
 }
@@ -47,12 +86,18 @@ fn csv(each: usize) -> String {
 fn lines_are_clustered_by_what_they_are_about() {
     let lab = Lab::new();
     lab.write("x.txt", lines(40));
-    lab.write("truth.csv", texts(40).into_iter().fold("subject\n".to_owned(), |all, (_, subject)| all + subject + "\n"));
-    let report = lab.json("fit x.txt -k 3 --truth truth.csv:subject -o m.safetensors --labels-out l.csv --name-clusters");
+    lab.write(
+        "truth.csv",
+        texts(40).into_iter().fold("subject\n".to_owned(), |all, (_, subject)| all + subject + "\n"),
+    );
+    let report = lab
+        .json("fit x.txt -k 3 --truth truth.csv:subject -o m.safetensors --labels-out l.csv --name-clusters");
     assert_eq!(number(&report, "/metrics/acc"), 1.0, "{report}");
     for portrait in report["portraits"]["texts"].as_array().unwrap() {
-        let words: Vec<&str> = portrait["words"].as_array().unwrap().iter().map(|word| word["word"].as_str().unwrap()).collect();
-        let own = |words: &[&str]| SUBJECTS.iter().any(|(_, all)| words.iter().all(|word| all.contains(word)));
+        let words: Vec<&str> =
+            portrait["words"].as_array().unwrap().iter().map(|word| word["word"].as_str().unwrap()).collect();
+        let own =
+            |words: &[&str]| SUBJECTS.iter().any(|(_, all)| words.iter().all(|word| all.contains(word)));
         assert!(words.len() > 3 && own(&words), "{words:?}");
         assert_eq!(portrait["typical"].as_array().unwrap().len(), 3);
     }
@@ -68,7 +113,8 @@ fn lines_are_clustered_by_what_they_are_about() {
     let why = lab.json("explain m.safetensors new.txt --row 0");
     let first = why["contributions"][0]["feature"].as_str().unwrap();
     assert!(["opec", "crude", "barrel"].contains(&first), "{why}");
-    let lead: f64 = why["contributions"].as_array().unwrap().iter().map(|c| c["contribution"].as_f64().unwrap()).sum();
+    let lead: f64 =
+        why["contributions"].as_array().unwrap().iter().map(|c| c["contribution"].as_f64().unwrap()).sum();
     let proba: Vec<f64> = serde_json::from_value(why["proba"].clone()).unwrap();
     let mut sorted = proba.clone();
     sorted.sort_by(f64::total_cmp);
@@ -84,7 +130,8 @@ fn every_form_of_the_same_texts_gives_the_same_clusters() {
     let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
     packed.write_all(json_lines(30).as_bytes()).unwrap();
     lab.write("x.jsonl.gz", packed.finish().unwrap());
-    let windows: Vec<u8> = std::iter::once(0xfeff).chain(lines(30).encode_utf16()).flat_map(u16::to_le_bytes).collect();
+    let windows: Vec<u8> =
+        std::iter::once(0xfeff).chain(lines(30).encode_utf16()).flat_map(u16::to_le_bytes).collect();
     lab.write("wide.txt", windows);
     let labels = |data: &str| {
         lab.succeed(&format!("fit {data} -k 3 --labels-out l.npy"));
@@ -104,7 +151,8 @@ fn columns_of_tables_are_texts_if_they_are_asked_for() {
     let lab = Lab::new();
     lab.write("x.csv", csv(30));
     lab.write("more.csv", "review,id\n\"wheat, corn and harvest\",a\n");
-    let report = lab.json("fit x.csv -k 3 --text review --truth x.csv:subject -o m.safetensors --labels-out l.csv");
+    let report =
+        lab.json("fit x.csv -k 3 --text review --truth x.csv:subject -o m.safetensors --labels-out l.csv");
     assert_eq!(number(&report, "/metrics/acc"), 1.0, "{report}");
     assert_eq!(lab.table("l.csv")[4][0], "t4");
     // The model knows the column.
@@ -169,7 +217,11 @@ fn texts_that_cannot_be_clustered_are_refused_by_what_they_lack() {
     lab.npy("x.npy", &[1.0; 12], 2);
     lab.refused(3, "fit x.txt x.npy -k 2", &["x.txt holds texts, which cannot stand beside other files"]);
     lab.refused(3, "fit x.txt -k 2 --encoder word2vec", &["word2vec", "tfidf and minilm"]);
-    lab.refused(3, "fit x.txt -k 2 --encoder minilm", &["the weights of minilm are not found", "--encoder-weights"]);
+    lab.refused(
+        3,
+        "fit x.txt -k 2 --encoder minilm",
+        &["the weights of minilm are not found", "--encoder-weights"],
+    );
     lab.succeed("fit x.txt -k 3 -o m.safetensors");
     lab.refused(3, "predict m.safetensors x.npy", &["the model takes texts", "x.npy"]);
     lab.refused(3, "predict m.safetensors x.txt --encoder tfidf", &["--encoder", "which knows its own"]);
@@ -181,7 +233,15 @@ fn long_lines_and_other_alphabets_are_texts_too() {
     let long = "crude barrel opec ".repeat(600_000);
     lab.write("x.txt", lines(20) + &long + "\n");
     assert!(lab.succeed("fit x.txt -k 3").starts_with("61 rows"));
-    let greek: String = (0..40).map(|i| if i % 2 == 0 { "πετρέλαιο βαρέλι τιμή\n" } else { "σιτάρι καλαμπόκι σοδειά\n" }).collect();
+    let greek: String = (0..40)
+        .map(|i| {
+            if i % 2 == 0 {
+                "πετρέλαιο βαρέλι τιμή\n"
+            } else {
+                "σιτάρι καλαμπόκι σοδειά\n"
+            }
+        })
+        .collect();
     lab.write("greek.txt", greek);
     let report = lab.json("fit greek.txt -k 2");
     assert_eq!(report["cluster_sizes"], serde_json::json!([20, 20]));

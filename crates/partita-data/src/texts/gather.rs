@@ -49,7 +49,8 @@ impl Gathered {
             }
         }
         if let (Some(ids), Some(id)) = (&mut self.builder.ids, self.chosen.id) {
-            let found = strings(column(id).as_ref()).ok_or_else(|| unreadable(&self.path, &self.columns[id]))?;
+            let found =
+                strings(column(id).as_ref()).ok_or_else(|| unreadable(&self.path, &self.columns[id]))?;
             ids.values.extend(found);
         }
         Ok(())

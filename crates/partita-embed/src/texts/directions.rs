@@ -43,13 +43,18 @@ impl Directions {
         let d = match *shape {
             [rows, d] if rows == words && d > 0 && table.len() == rows * d => d,
             _ => {
-                let problem = format!("the model's encoder of texts is broken: its directions are not those of {words} words; fit the model again");
+                let problem = format!(
+                    "the model's encoder of texts is broken: its directions are not those of {words} words; fit the model again"
+                );
                 return Err(EmbedError::Refused(problem));
             }
         };
         match table.iter().all(|x| x.is_finite()) {
             true => Ok(Self { table, d }),
-            false => Err(EmbedError::Refused("the model's encoder of texts is broken: a direction is no number; fit the model again".to_owned())),
+            false => Err(EmbedError::Refused(
+                "the model's encoder of texts is broken: a direction is no number; fit the model again"
+                    .to_owned(),
+            )),
         }
     }
 

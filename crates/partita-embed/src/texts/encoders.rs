@@ -56,7 +56,9 @@ pub fn learnt<S: AsRef<str>>(
     let usual = if wanted.names.is_empty() { usual(wanted.weights, &mut notes)? } else { Vec::new() };
     let names = if wanted.names.is_empty() { &usual[..] } else { wanted.names };
     if wanted.weights.is_some() && !names.iter().any(|name| name == MINILM) {
-        let problem = format!("`encoder_weights` has no meaning without the `encoder` {MINILM}; leave it out, or name that encoder");
+        let problem = format!(
+            "`encoder_weights` has no meaning without the `encoder` {MINILM}; leave it out, or name that encoder"
+        );
         return Err(EmbedError::Refused(problem));
     }
     for name in names {
@@ -70,7 +72,10 @@ pub fn learnt<S: AsRef<str>>(
                 TextEncoder::Bert(Box::new(network))
             }
             other => {
-                let problem = format!("there is no encoder of texts called '{other}'; there are {}", ENCODERS.join(" and "));
+                let problem = format!(
+                    "there is no encoder of texts called '{other}'; there are {}",
+                    ENCODERS.join(" and ")
+                );
                 return Err(EmbedError::Refused(problem));
             }
         });
@@ -102,7 +107,9 @@ impl TextEncoder {
             tfidf::KIND => Ok(Self::Tfidf(Arc::new(Tfidf::read(stored)?))),
             bert::KIND => Ok(Self::Bert(Box::new(Bert::read(stored, weights)?))),
             other => {
-                let problem = format!("the model encodes its items by '{other}', which encodes no texts or is known only to a newer version of Partita");
+                let problem = format!(
+                    "the model encodes its items by '{other}', which encodes no texts or is known only to a newer version of Partita"
+                );
                 Err(EmbedError::Refused(problem))
             }
         }
@@ -127,7 +134,9 @@ impl TextEncoder {
                 Ok(TextRows { rows, unknown })
             }
             Self::Bert(network) => {
-                let open = |folder| RowCache::open(folder, network.name(), network.fingerprint(), network.features());
+                let open = |folder| {
+                    RowCache::open(folder, network.name(), network.fingerprint(), network.features())
+                };
                 let mut cache = cache.map(open).transpose()?;
                 let rows = network.rows(n, text, memory, cache.as_mut(), observer)?;
                 Ok(TextRows { rows, unknown: Vec::new() })

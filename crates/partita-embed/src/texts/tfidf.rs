@@ -5,12 +5,12 @@ use super::directions::Directions;
 use super::vocabulary::Vocabulary;
 use crate::encoder::Encoder;
 use crate::error::{EmbedError, Result};
+use partita::numeric::vector::inverse_norm;
 use partita::report::{Flow, Observer, Part, Progress};
 use partita::rows::Csr;
-use partita_data::{Features, Fingerprint};
 use partita_data::model_file::{StoredEncoder, Tensors};
 use partita_data::safetensors_io::{Tensor, Values};
-use partita::numeric::vector::inverse_norm;
+use partita_data::{Features, Fingerprint};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -70,7 +70,11 @@ impl Tfidf {
     ///
     /// # Errors
     /// If the texts have no words in common that tell them apart, or the observer stops the work.
-    pub fn learn<S: AsRef<str>>(n: usize, text: impl Fn(usize) -> S + Sync, observer: &dyn Observer) -> Result<Self> {
+    pub fn learn<S: AsRef<str>>(
+        n: usize,
+        text: impl Fn(usize) -> S + Sync,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
         let words = Self::new(Vocabulary::of(n, &text, &Part::new(observer, 0.0, COUNTING))?);
         let some = n.min(SAMPLE);
         let rows = words.matrix(some, |i| text((i as u128 * n as u128 / some as u128) as usize))?;
@@ -106,7 +110,8 @@ impl Tfidf {
     /// The weights of the words of a text that it knows, by the numbers of the words.
     pub fn weights(&self, text: &str) -> Vec<(u32, f32)> {
         let counts = self.vocabulary.count(text);
-        let weight = |(word, count): &(u32, u32)| (1.0 + f64::from(*count).ln()) * f64::from(self.idf[*word as usize]);
+        let weight =
+            |(word, count): &(u32, u32)| (1.0 + f64::from(*count).ln()) * f64::from(self.idf[*word as usize]);
         let norm = counts.iter().map(|pair| weight(pair).powi(2)).sum::<f64>().sqrt();
         counts.iter().map(|pair| (pair.0, (weight(pair) / norm) as f32)).collect()
     }
@@ -168,11 +173,13 @@ impl Tfidf {
             let piece = |(piece, out): (usize, &mut [f32])| -> Vec<usize> {
                 let first = first + piece * PIECE;
                 let rows = out.chunks_exact_mut(m).enumerate();
-                rows.filter_map(|(i, out)| (!self.fill(text(first + i).as_ref(), out)).then_some(first + i)).collect()
+                rows.filter_map(|(i, out)| (!self.fill(text(first + i).as_ref(), out)).then_some(first + i))
+                    .collect()
             };
             let strange: Vec<Vec<usize>> = out.par_chunks_mut(PIECE * m).enumerate().map(piece).collect();
             unknown.extend(strange.into_iter().flatten());
-            let done = Progress { stage: "encoding", done: (first + out.len() / m) as f64 / n as f64, loss: None };
+            let done =
+                Progress { stage: "encoding", done: (first + out.len() / m) as f64 / n as f64, loss: None };
             match observer.progress(done) {
                 Flow::Continue => Ok(out),
                 Flow::Stop => Err(partita::Error::Interrupted.into()),
@@ -186,16 +193,29 @@ impl Tfidf {
     /// # Errors
     /// If its parts do not fit together, or a newer version wrote it.
     pub fn read(stored: &StoredEncoder) -> Result<Self> {
-        let refused = |problem: String| EmbedError::Refused(format!("the model's encoder of texts is broken: {problem}; fit the model again"));
+        let refused = |problem: String| {
+            EmbedError::Refused(format!(
+                "the model's encoder of texts is broken: {problem}; fit the model again"
+            ))
+        };
         let version = stored.about.get("version").and_then(serde_json::Value::as_u64);
         if version.is_some_and(|version| version > u64::from(VERSION)) {
-            let problem = "the model encodes texts in a way that only a newer version of Partita knows: update Partita";
+            let problem =
+                "the model encodes texts in a way that only a newer version of Partita knows: update Partita";
             return Err(EmbedError::Refused(problem.to_owned()));
         }
-        let about: About = serde_json::from_value(stored.about.clone()).map_err(|e| refused(e.to_string()))?;
+        let about: About =
+            serde_json::from_value(stored.about.clone()).map_err(|e| refused(e.to_string()))?;
         let idf = match stored.tensors.get("idf") {
-            Some(Tensor { shape, values: Values::F32(values) }) if *shape == [about.words.len()] => values.clone(),
-            _ => return Err(refused(format!("there is no weight for each of its {} words", about.words.len()))),
+            Some(Tensor { shape, values: Values::F32(values) }) if *shape == [about.words.len()] => {
+                values.clone()
+            }
+            _ => {
+                return Err(refused(format!(
+                    "there is no weight for each of its {} words",
+                    about.words.len()
+                )));
+            }
         };
         if about.words.is_empty() || !about.words.is_sorted_by(|a, b| a < b) {
             return Err(refused("its words are not in order".to_owned()));
@@ -204,7 +224,9 @@ impl Tfidf {
             return Err(refused("a weight is no positive number".to_owned()));
         }
         let directions = match stored.tensors.get("directions") {
-            Some(Tensor { shape, values: Values::F32(values) }) => Some(Directions::read(values.clone(), shape, about.words.len())?),
+            Some(Tensor { shape, values: Values::F32(values) }) => {
+                Some(Directions::read(values.clone(), shape, about.words.len())?)
+            }
             Some(_) => return Err(refused("its directions are no numbers of single precision".to_owned())),
             None => None,
         };
@@ -226,7 +248,8 @@ impl Encoder for Tfidf {
 
     fn fingerprint(&self) -> u64 {
         let words = self.vocabulary.words().iter();
-        let print = words.fold(Fingerprint::default(), |print, word| print.with_bytes(word.as_bytes()).with_bytes(b"\n"));
+        let print = words
+            .fold(Fingerprint::default(), |print, word| print.with_bytes(word.as_bytes()).with_bytes(b"\n"));
         print.with_numbers(&self.idf).with_numbers(self.directions.as_ref().map_or(&[], Directions::table)).0
     }
 
@@ -238,11 +261,18 @@ impl Encoder for Tfidf {
     }
 
     fn stored(&self) -> StoredEncoder {
-        let about = About { version: VERSION, texts: self.vocabulary.texts(), words: self.vocabulary.words().to_vec() };
+        let about = About {
+            version: VERSION,
+            texts: self.vocabulary.texts(),
+            words: self.vocabulary.words().to_vec(),
+        };
         let idf = Tensor { shape: vec![self.idf.len()], values: Values::F32(self.idf.clone()) };
         let mut tensors = Tensors::from([("idf".to_owned(), idf)]);
         if let Some(directions) = &self.directions {
-            let table = Tensor { shape: vec![self.idf.len(), directions.d()], values: Values::F32(directions.table().to_vec()) };
+            let table = Tensor {
+                shape: vec![self.idf.len(), directions.d()],
+                values: Values::F32(directions.table().to_vec()),
+            };
             tensors.insert("directions".to_owned(), table);
         }
         StoredEncoder { kind: KIND.to_owned(), about: serde_json::json!(about), tensors }

@@ -36,7 +36,11 @@ impl Vocabulary {
     ///
     /// # Errors
     /// If no word is left, or the observer stops the work.
-    pub fn of<'t, S: AsRef<str> + 't>(n: usize, text: impl Fn(usize) -> S + Sync, observer: &dyn Observer) -> Result<Self> {
+    pub fn of<'t, S: AsRef<str> + 't>(
+        n: usize,
+        text: impl Fn(usize) -> S + Sync,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
         let counts = counted(n, &text, observer)?;
         let most = (n / 2).max(FEWEST);
         let any = !counts.is_empty();
@@ -102,7 +106,11 @@ fn nothing_left(any: bool, shared: bool) -> String {
 
 /// In how many texts each word is. Pieces are counted by all threads and added in order, so that the result depends on no number of threads even where
 /// rare words have to be forgotten.
-fn counted<S: AsRef<str>>(n: usize, text: &(impl Fn(usize) -> S + Sync), observer: &dyn Observer) -> Result<HashMap<String, u32>> {
+fn counted<S: AsRef<str>>(
+    n: usize,
+    text: &(impl Fn(usize) -> S + Sync),
+    observer: &dyn Observer,
+) -> Result<HashMap<String, u32>> {
     let mut all: HashMap<String, u32> = HashMap::new();
     let mut held = HELD;
     let wave = PIECE * 2 * rayon::current_num_threads();
@@ -121,7 +129,8 @@ fn counted<S: AsRef<str>>(n: usize, text: &(impl Fn(usize) -> S + Sync), observe
                 held = HELD.max(2 * all.len());
             }
         }
-        let done = Progress { stage: "counting words", done: n.min(start + wave) as f64 / n as f64, loss: None };
+        let done =
+            Progress { stage: "counting words", done: n.min(start + wave) as f64 / n as f64, loss: None };
         if observer.progress(done) == Flow::Stop {
             return Err(partita::Error::Interrupted.into());
         }
@@ -130,7 +139,10 @@ fn counted<S: AsRef<str>>(n: usize, text: &(impl Fn(usize) -> S + Sync), observe
 }
 
 /// The same for some texts.
-fn piece<S: AsRef<str>>(rows: std::ops::Range<usize>, text: &(impl Fn(usize) -> S + Sync)) -> HashMap<String, u32> {
+fn piece<S: AsRef<str>>(
+    rows: std::ops::Range<usize>,
+    text: &(impl Fn(usize) -> S + Sync),
+) -> HashMap<String, u32> {
     let mut counts: HashMap<String, u32> = HashMap::new();
     let mut seen: HashSet<String> = HashSet::new();
     for row in rows {

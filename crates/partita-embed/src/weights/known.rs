@@ -100,7 +100,13 @@ pub static KNOWN: [Known; 6] = [
         files: &["all-MiniLM-L6-v2"],
         hub: Some((
             "sentence-transformers/all-MiniLM-L6-v2",
-            &["model.safetensors", "config.json", "sentence_bert_config.json", "tokenizer_config.json", "vocab.txt"],
+            &[
+                "model.safetensors",
+                "config.json",
+                "sentence_bert_config.json",
+                "tokenizer_config.json",
+                "vocab.txt",
+            ],
         )),
         licence: "Apache-2.0, as its page says",
         origin: "sentence-transformers/all-MiniLM-L6-v2 on the Hugging Face Hub",

@@ -76,7 +76,9 @@ fn a_network_gives_the_tokens_and_rows_of_others() {
 #[test]
 fn minilm_gives_the_tokens_and_rows_of_sentence_transformers() {
     let data = std::env::var_os("PARTITA_DATA").map(PathBuf::from);
-    let Some(folder) = data.map(|data| data.join("weights/all-MiniLM-L6-v2")).filter(|folder| folder.is_dir()) else {
+    let Some(folder) =
+        data.map(|data| data.join("weights/all-MiniLM-L6-v2")).filter(|folder| folder.is_dir())
+    else {
         eprintln!("not run: PARTITA_DATA names no folder with weights/all-MiniLM-L6-v2");
         return;
     };

@@ -10,12 +10,12 @@ mod table;
 mod texts;
 
 pub use gaps::MissingNote;
-pub(crate) use table::plan_of;
 #[cfg(feature = "deep")]
 pub(crate) use images::Pictures;
 pub use kind::Kind;
 pub use open::Note;
 pub use photos::{Photos, usable_images};
+pub(crate) use table::plan_of;
 
 use crate::error::{JobError, Result};
 use crate::field::Field;

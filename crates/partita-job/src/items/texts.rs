@@ -92,7 +92,13 @@ impl TextItems {
         self.used[row]
     }
 
-    pub(super) fn portraits(&self, model: &Model, rows: &dyn Rows, labels: &[i32], dataset: &Dataset<'_>) -> Result<Vec<TextPortrait>> {
+    pub(super) fn portraits(
+        &self,
+        model: &Model,
+        rows: &dyn Rows,
+        labels: &[i32],
+        dataset: &Dataset<'_>,
+    ) -> Result<Vec<TextPortrait>> {
         let own;
         let vocabulary = match &self.tfidf {
             Some(tfidf) => Some(tfidf.vocabulary()),
@@ -103,7 +109,9 @@ impl TextItems {
             }
         };
         let k = model.k();
-        let mut words = vocabulary.map(|vocabulary| distinguishing(vocabulary, |row| self.get(row), labels, k, WORDS)).unwrap_or_default();
+        let mut words = vocabulary
+            .map(|vocabulary| distinguishing(vocabulary, |row| self.get(row), labels, k, WORDS))
+            .unwrap_or_default();
         words.resize(k, Vec::new());
         // An outlier has no cluster that it could be typical of.
         let inside: Vec<usize> = (0..labels.len()).filter(|&row| labels[row] >= 0).collect();
@@ -123,7 +131,11 @@ impl TextItems {
             cluster: portrait.cluster,
             size: portrait.size,
             words,
-            typical: portrait.typical.iter().map(|found| example(inside[found.row], found.probability)).collect(),
+            typical: portrait
+                .typical
+                .iter()
+                .map(|found| example(inside[found.row], found.probability))
+                .collect(),
         };
         Ok(found.into_iter().zip(words).map(portrait).collect())
     }
@@ -155,7 +167,8 @@ pub(super) fn names(portraits: &[TextPortrait]) -> Vec<String> {
             words.join("/")
         };
         let found = OF_NAME.into_iter().map(joined).find(|name| !name.is_empty() && !taken.contains(name));
-        let name = found.unwrap_or_else(|| format!("{} {}", joined(OF_NAME[0]), portrait.cluster).trim().to_owned());
+        let name =
+            found.unwrap_or_else(|| format!("{} {}", joined(OF_NAME[0]), portrait.cluster).trim().to_owned());
         taken.insert(name.clone());
         name
     };
@@ -173,7 +186,12 @@ mod tests {
 
     #[test]
     fn no_two_clusters_have_one_name() {
-        let all = [portrait(0, &["oil", "crude", "opec"]), portrait(1, &["oil", "crude", "barrel"]), portrait(2, &[]), portrait(3, &["oil", "crude", "barrel"])];
+        let all = [
+            portrait(0, &["oil", "crude", "opec"]),
+            portrait(1, &["oil", "crude", "barrel"]),
+            portrait(2, &[]),
+            portrait(3, &["oil", "crude", "barrel"]),
+        ];
         assert_eq!(names(&all), ["oil/crude", "oil/crude/barrel", "2", "oil/crude 3"]);
     }
 

@@ -64,8 +64,16 @@ impl Bert {
         let path = folder.join("model.safetensors");
         let (most, lower) = (config.tokens, config.lower);
         let network = Network::read(&path, config)?;
-        let print = network.fingerprint().with_bytes(&[u8::from(lower)]).with_bytes(&(most as u64).to_le_bytes());
-        Ok(Self { name: name.to_owned(), network, tokens, most, fingerprint: print.0, folder: folder.to_owned() })
+        let print =
+            network.fingerprint().with_bytes(&[u8::from(lower)]).with_bytes(&(most as u64).to_le_bytes());
+        Ok(Self {
+            name: name.to_owned(),
+            network,
+            tokens,
+            most,
+            fingerprint: print.0,
+            folder: folder.to_owned(),
+        })
     }
 
     /// The encoder that a model file keeps, with the weights that are found by its name, first at `place`.
@@ -73,10 +81,15 @@ impl Bert {
     /// # Errors
     /// If weights are not found, or are others.
     pub fn read(stored: &StoredEncoder, place: Option<&Path>) -> Result<Self> {
-        let broken = |problem: String| EmbedError::Refused(format!("the model's encoder of texts is broken: {problem}; fit the model again"));
+        let broken = |problem: String| {
+            EmbedError::Refused(format!(
+                "the model's encoder of texts is broken: {problem}; fit the model again"
+            ))
+        };
         let about: About = serde_json::from_value(stored.about.clone()).map_err(|e| broken(e.to_string()))?;
         if about.version > VERSION {
-            let problem = "the model encodes texts in a way that only a newer version of Partita knows: update Partita";
+            let problem =
+                "the model encodes texts in a way that only a newer version of Partita knows: update Partita";
             return Err(EmbedError::Refused(problem.to_owned()));
         }
         let (folder, _) = weights::needed(&about.name, place)?;
@@ -84,7 +97,10 @@ impl Bert {
         if format!("{:016x}", found.fingerprint) != about.fingerprint {
             return Err(EmbedError::File {
                 path: folder,
-                problem: format!("these are other weights of {} than those that the model was fitted with; give those (`encoder_weights`)", about.name),
+                problem: format!(
+                    "these are other weights of {} than those that the model was fitted with; give those (`encoder_weights`)",
+                    about.name
+                ),
             });
         }
         Ok(found)
@@ -116,8 +132,10 @@ impl Bert {
         let block = |first: usize| -> Result<Vec<f32>> {
             let count = PIECE.min(n - first);
             let mut out = vec![0.0; count * m];
-            let tokens: Vec<Vec<u32>> =
-                (first..first + count).into_par_iter().map(|row| self.tokens.of(text(row).as_ref(), self.most)).collect();
+            let tokens: Vec<Vec<u32>> = (first..first + count)
+                .into_par_iter()
+                .map(|row| self.tokens.of(text(row).as_ref(), self.most))
+                .collect();
             self.fill(&tokens, &mut out, cache.as_deref_mut(), &mut |done| {
                 let done = (first as f64 + done * count as f64) / n as f64;
                 observer.progress(Progress { stage: "encoding", done, loss: None })
@@ -137,7 +155,11 @@ impl Bert {
         seen: &mut dyn FnMut(f64) -> Flow,
     ) -> Result<()> {
         let m = self.features();
-        let contents: Vec<Content> = if cache.is_some() { tokens.par_iter().map(|tokens| content(tokens)).collect() } else { Vec::new() };
+        let contents: Vec<Content> = if cache.is_some() {
+            tokens.par_iter().map(|tokens| content(tokens)).collect()
+        } else {
+            Vec::new()
+        };
         let mut order: Vec<usize> = (0..tokens.len()).collect();
         if let Some(cache) = &mut cache {
             order.retain(|&row| !cache.read(&contents[row], &mut out[row * m..(row + 1) * m]));
