@@ -136,7 +136,7 @@ fn named(a: &str, b: &str, c: &str) -> Option<(i32, u32, u32)> {
         let fits = |name: &&str| {
             text.len() >= 3 && (name.starts_with(&*text) || text == "sept" && **name == *MONTHS[8])
         };
-        MONTHS.iter().position(|name| fits(&name)).map(|at| at as u32 + 1)
+        MONTHS.iter().position(fits).map(|at| at as u32 + 1)
     };
     match (month(a), month(b)) {
         (Some(month), _) if c.is_empty() => Some((year(b)?, month, 1)),

@@ -212,16 +212,14 @@ impl Tile<'_> {
                 }
             }
             let (low, high) = (V::splat(low), V::splat(high));
-            for m in 0..M {
-                if m < self.rows {
-                    for n in 0..N {
-                        let place = m * self.stride + n * V::LANES;
-                        let sum = match self.past {
-                            Some(past) => sums[m][n].plus(V::load(past.add(place))),
-                            None => sums[m][n],
-                        };
-                        sum.clamp(low, high).store(self.out.add(place));
-                    }
+            for (m, sums) in sums.into_iter().enumerate().take(self.rows) {
+                for (n, sum) in sums.into_iter().enumerate() {
+                    let place = m * self.stride + n * V::LANES;
+                    let sum = match self.past {
+                        Some(past) => sum.plus(V::load(past.add(place))),
+                        None => sum,
+                    };
+                    sum.clamp(low, high).store(self.out.add(place));
                 }
             }
         }

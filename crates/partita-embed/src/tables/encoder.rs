@@ -96,7 +96,7 @@ impl TableEncoder {
                     plan.encode(plan.slot(Some(word)), part);
                 }
                 (How::Category(plan) | How::Boolean(plan), Cell::Missing) => {
-                    plan.encode(plan.slot(None), part)
+                    plan.encode(plan.slot(None), part);
                 }
                 (How::Category(plan) | How::Boolean(plan), _) => plan.encode(Slot::Other, part),
                 (How::Date(plan), Cell::Moment(day, seconds)) => plan.encode(day, seconds, part),

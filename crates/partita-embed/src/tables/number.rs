@@ -94,7 +94,7 @@ impl NumberPlan {
     pub(super) fn say(&self) -> String {
         let mut parts = Vec::new();
         match (self.log, self.scale) {
-            (_, scale) if scale == 0.0 => parts.push("one value; only its gaps count".to_owned()),
+            (_, 0.0) => parts.push("one value; only its gaps count".to_owned()),
             (Some(_), _) => parts.push("signed logarithm (strongly skewed), scaled".to_owned()),
             (None, _) => parts.push("scaled".to_owned()),
         }
@@ -246,7 +246,7 @@ mod tests {
         let rows = encoded(found, &half);
         let (values, marks): (Vec<f32>, Vec<f32>) = rows.chunks_exact(2).map(|row| (row[0], row[1])).unzip();
         assert!((variance(&values) + variance(&marks) - 1.0).abs() < 0.02);
-        assert_eq!(marks[0] < marks[2], true);
+        assert!(marks[0] < marks[2]);
         // Below one percent they are not marked.
         let few: Vec<f32> = (0..400).map(|i| if i == 7 { n } else { (i * 37 % 400) as f32 + 0.25 }).collect();
         assert!(drafts(&[&few])[0].plan.gaps.is_none());

@@ -276,9 +276,12 @@ fn opened(
         named.extend(file.take_ids().map(|ids| (ids, path)));
         tables.push(file.columns().cloned());
         let named = file.feature_names().is_some();
-        parts.push(match if named { Frame::of_features(file) } else { Err(file) } {
+        parts.push(match if named { Frame::of_features(file) } else { Err(Box::new(file)) } {
             Ok(frame) => table_part(frame, Some(path.clone())),
-            Err(file) => DataPart { origin: Some(path.clone()), ..DataPart::new(Arc::new(file)) },
+            Err(file) => DataPart {
+                origin: Some(path.clone()),
+                ..DataPart::new(Arc::<partita_data::Features>::from(file))
+            },
         });
     }
     check_excluded(spec, &tables)?;

@@ -99,7 +99,7 @@ impl Config {
         ];
         let sizes = sizes.into_iter().chain([main.max_position_embeddings, main.type_vocab_size]);
         if sizes.clone().any(|size| size == 0 || size > MOST)
-            || main.hidden_size % main.num_attention_heads != 0
+            || !main.hidden_size.is_multiple_of(main.num_attention_heads)
         {
             return refused("its sizes are none of a network".to_owned());
         }
