@@ -56,6 +56,11 @@ Examples:
   partita embed photos/ --weights mobilenetv2.pt -o features.parquet
   partita embed photos/ --weights mobilenetv2.pt -o features.npy --skip-bad && partita fit features.npy -k 10";
 
+pub const WEIGHTS: &str = "\
+Examples:
+  partita weights list
+  partita weights get minilm";
+
 pub const COMPLETIONS: &str = "\
 Example:
   partita completions bash > ~/.local/share/bash-completion/completions/partita";

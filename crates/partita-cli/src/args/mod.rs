@@ -55,6 +55,7 @@ pub enum Command {
     /// Compute features of images with a trained network
     Embed(EmbedArgs),
     /// Weights of encoders: which there are, where they are, and fetching them
+    #[command(after_help = examples::WEIGHTS)]
     Weights {
         #[command(subcommand)]
         command: WeightsCommand,

@@ -106,7 +106,7 @@ fn prices_and_row_numbers_are_left_out_and_the_reason_is_said() {
     assert_eq!(report["columns"][0]["names"], json!(["a", "b"]));
     let said = told(&lab, "fit cars.csv -k 2 -r 1");
     assert!(said.contains("column 'stock' names the rows and is not a feature"), "{said}");
-    let words = "'price' holds numbers with signs or separators, such as '$20,000'; write them as plain";
+    let words = "'price' holds numbers with signs or separators, such as '$20,000', and is taken for words; write them as plain";
     assert!(said.contains(words), "{said}");
     assert_eq!(lab.table("l.csv")[59][0], "10060");
     // What is asked for by name is a feature, whatever it looks like.

@@ -13,14 +13,15 @@ fn guests(gaps: bool) -> Vec<[String; 10]> {
     let guest = |i: usize| {
         let kind = i % 3;
         let noise = |column: usize| ((i * (37 + 22 * column) + 13 * column) % 101) as f64 / 50.0 - 1.0;
-        let often = |column: usize| (i * (31 + 6 * column) + column) % 10 > 0;
+        let often = |column: usize| !(i * (31 + 6 * column) + column).is_multiple_of(10);
         let port = if often(1) { kind } else { (kind + 1) % 3 };
         let class = if often(2) { kind } else { (kind + 2) % 3 };
         let there =
             |every: usize, cell: String| if gaps && i % every == 5 % every { String::new() } else { cell };
         [
             format!("guest {}", 1000 + i * 7),
-            format!("{:.2}", [8.0, 40.0, 300.0][kind] * (0.3 * noise(0)).exp()),
+            // A few suites make fares strongly skewed.
+            format!("{:.2}", [8.0, 40.0, 300.0][kind] * (0.3 * noise(0)).exp() * if i % 60 == 2 { 30.0 } else { 1.0 }),
             there(11, format!("{:.0}", 35.0 + 12.0 * noise(3))),
             ["first", "second", "third"][class].to_owned(),
             there(19, ["Cherbourg", "Queenstown", "Southampton"][port].to_owned()),
@@ -188,7 +189,7 @@ fn strange_tables_are_answered_or_refused_and_never_crash() {
         .enumerate()
         .fold("fare,code,class\n".to_owned(), |t, (i, r)| t + &format!("{},x{i}y,{}\n", r[1], r[3]));
     lab.write("unique.csv", unique);
-    assert!(lab.succeed("fit unique.csv -k 3").contains("left out: code (is different in most rows"));
+    assert!(lab.succeed("fit unique.csv -k 3").contains("left out: code (names the rows)"));
     let wide = |row: usize| {
         (0..10_000)
             .map(|j| {

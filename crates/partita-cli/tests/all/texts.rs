@@ -205,7 +205,7 @@ fn texts_that_cannot_be_clustered_are_refused_by_what_they_lack() {
         ("same.txt", "the same old words\n".repeat(9), "in more than half of them"),
         ("signs.txt", "!!! ???\n...\n;;; x y\n".repeat(3), "have no words"),
         ("blank.jsonl", "{\"text\": \" \"}\n{\"text\": null}\n\n".to_owned(), "all of them are empty"),
-        ("few.txt", "wheat corn\ncorn wheat oil\noil crude\ncrude oil opec\n".to_owned(), "-k"),
+        ("few.txt", "wheat corn\ncorn wheat oil\noil crude\ncrude oil opec\n".to_owned(), "ask for at most"),
     ] {
         lab.write(name, text);
         let output = lab.run(&format!("fit {name} -k 5 -o m.safetensors"));

@@ -110,7 +110,7 @@ fn usual(path: &Path, fields: &[Field]) -> Result<String> {
         _ => None,
     };
     let found = USUAL.iter().find_map(called).or(only);
-    found.map(|field| field.name.clone()).ok_or_else(|| unclear(path, fields, "name it (`text`)"))
+    found.map(|field| field.name.clone()).ok_or_else(|| unclear(path, fields, "name it with the option text"))
 }
 
 fn unclear(path: &Path, fields: &[Field], advice: &'static str) -> DataError {

@@ -62,7 +62,7 @@ fn survey(rows: &dyn Rows) -> Result<Option<Gaps>> {
 }
 
 /// Show all rows to `each`, block by block, with the number of the first row of each block.
-fn over(rows: &dyn Rows, mut each: impl FnMut(usize, &[f32])) -> Result<()> {
+pub(super) fn over(rows: &dyn Rows, mut each: impl FnMut(usize, &[f32])) -> Result<()> {
     let (n, m) = (rows.n(), rows.m().max(1));
     let step = (BLOCK / m).max(1);
     let mut block = Vec::new();

@@ -52,17 +52,21 @@ impl Kind {
         if asked || JSON_LINES.contains(&extension.as_str()) {
             return Ok(Self::Texts);
         }
+        // Whoever names columns has a table.
+        let columns = !spec.columns.is_empty() || !spec.exclude.is_empty() || spec.missing.is_some();
+        if Self::may_be_lines(path) && !columns && holds_lines(path)? {
+            return Ok(Self::Texts);
+        }
         // Encoders are of texts or of photos; images of MNIST and the like are in files whose names do not say it.
         if !spec.encoder.is_empty() {
             return Ok(Self::Photos);
         }
-        // Whoever names columns has a table.
-        let columns = !spec.columns.is_empty() || !spec.exclude.is_empty() || spec.missing.is_some();
-        let lines = extension == "txt" || path == Path::new(STANDARD_INPUT);
-        if lines && !columns && holds_lines(path)? {
-            return Ok(Self::Texts);
-        }
         Ok(if TABLES.contains(&extension.as_str()) { Self::Table } else { Self::Features })
+    }
+
+    /// Whether each line of a file may be a text: files with columns and JSON have other names.
+    pub(super) fn may_be_lines(path: &Path) -> bool {
+        extension(path) == "txt" || path == Path::new(STANDARD_INPUT)
     }
 
     /// What all paths of a specification hold: texts stand alone, the others may stand side by side.

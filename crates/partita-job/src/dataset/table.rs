@@ -1,6 +1,6 @@
 //! Tables with named columns: their plan, and the rows that it makes of them.
 
-use super::gaps::Kept;
+use super::gaps::{Kept, over};
 use super::{DataPart, Dataset, Note, SharedRows};
 use crate::error::{JobError, Result};
 use crate::field::Field;
@@ -8,8 +8,8 @@ use crate::items::{Items, TableItems};
 use crate::spec::Missing;
 use partita::rows::Rows;
 use partita_data::model_file::StoredEncoder;
-use partita_data::{Columns, Frame, LeftOut};
-use partita_embed::Encoder;
+use partita_data::{ColumnKind, Columns, Frame, FrameColumn, LeftOut};
+use partita_embed::{EmbedError, Encoder};
 use partita_embed::tables::{EncodedTable, PlanNote, PlanOptions, Planned, TableEncoder, TablePlan};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -38,7 +38,7 @@ impl Dataset<'static> {
                 Some(plan) => Planned::Plan(TablePlan::clone(&plan)),
                 // A model without a plan has chosen its columns already.
                 None if model.is_some() => continue,
-                None => plan(&items.frame, missing)?,
+                None => plan(&items.frame, missing).map_err(|error| about(&self.parts[at], error))?,
             };
             self.take_plan(at, items.frame, planned);
         }
@@ -109,6 +109,7 @@ impl Dataset<'static> {
     fn encode(mut self, note: bool) -> Result<Self> {
         for part in &mut self.parts {
             let Some((frame, plan)) = plan_of(part) else { continue };
+            refuse_infinite(part, &frame, &plan)?;
             let origin = part.origin.clone().unwrap_or_else(|| PathBuf::from("the table"));
             let encoded = EncodedTable::new(frame, plan.clone(), &origin)?;
             part.widths = vec![encoded.m()];
@@ -174,6 +175,40 @@ pub(crate) fn plan_of(part: &DataPart<'_>) -> Option<(Frame, Arc<TablePlan>)> {
 fn restored(stored: &Option<StoredEncoder>) -> Result<Option<Arc<TablePlan>>> {
     let stored = stored.as_ref().filter(|stored| stored.kind == partita_embed::tables::KIND);
     Ok(stored.map(TableEncoder::restore).transpose()?.map(|encoder| encoder.plan().clone()))
+}
+
+/// An error about a table, with where it came from.
+fn about(part: &DataPart<'_>, error: JobError) -> JobError {
+    match (error, part.origin.as_deref()) {
+        (JobError::Embed(EmbedError::Refused(problem)), Some(path)) => {
+            JobError::refused(Field::Data, format!("{}: {problem}", path.display()))
+        }
+        (other, _) => other,
+    }
+}
+
+/// Refuse numbers that are infinite, or too large for single precision: a plan takes care of missing values, and these are not missing.
+fn refuse_infinite(part: &DataPart<'_>, frame: &Frame, plan: &TablePlan) -> Result<()> {
+    let is_number = |column: &&FrameColumn| {
+        column.kind == ColumnKind::Number && plan.columns.iter().any(|used| used.name == column.name)
+    };
+    let numbers: Vec<&FrameColumn> = frame.columns().iter().filter(is_number).collect();
+    let m = frame.cells().m();
+    let mut found = None;
+    over(&**frame.cells(), |start, block| {
+        for (row, cells) in block.chunks_exact(m).enumerate() {
+            let infinite = || numbers.iter().find(|column| cells[column.at].is_infinite());
+            found = found.take().or_else(|| infinite().map(|column| (start + row, *column, cells[column.at])));
+        }
+    })?;
+    let Some((row, column, value)) = found else { return Ok(()) };
+    let path = part.origin.as_deref().unwrap_or(Path::new("the table")).display();
+    let problem = format!(
+        "{path}: row {row} of column '{}', which is {value}, is infinite or too large for single precision; correct it, divide the column, or leave \
+         the column out (`exclude`) (rows count from 0)",
+        column.name
+    );
+    Err(JobError::refused(Field::Data, problem))
 }
 
 fn nameless(part: &DataPart<'_>) -> JobError {

@@ -81,7 +81,7 @@ impl Dataset<'static> {
             .find_map(column)
             .filter(|_| Kind::of(path, spec).is_ok_and(|kind| kind != Kind::Features));
         // Lines have no columns, whatever those of the fit were in.
-        let lines = partita_data::holds_lines(path).unwrap_or(false) && !is_json(path);
+        let lines = Kind::may_be_lines(path) && partita_data::holds_lines(path).unwrap_or(false);
         let asked = spec.text.clone().or(known.filter(|_| !lines));
         if asked.is_none() && !matches!(Kind::of_all(spec)?, Kind::Texts | Kind::Table) {
             let problem = format!(
@@ -223,11 +223,6 @@ fn refuse_idle(spec: &DataSpec) -> Result<()> {
         (Field::Missing, spec.missing.is_some()),
     ];
     JobError::first_idle(&given, "for texts; leave it out (`text` names their column)")
-}
-
-fn is_json(path: &Path) -> bool {
-    Kind::of(path, &DataSpec::default()).is_ok_and(|kind| kind == Kind::Texts)
-        && path.extension().is_some_and(|e| e != "txt")
 }
 
 fn noted(origin: Option<&Path>, text: String) -> Note {
