@@ -1,6 +1,6 @@
 //! Fortran order: the features of a row lie far apart, so rows are put together once instead of at every read.
 
-use crate::error::Result;
+use crate::error::{DataError, Result};
 use crate::features::{Features, Storage};
 use crate::options::OpenOptions;
 use crate::sink::Sink;
@@ -17,6 +17,9 @@ pub(crate) fn rows(
     m: usize,
     options: &OpenOptions,
 ) -> Result<Features> {
+    if n == 0 || m == 0 {
+        return Err(DataError::Empty { path: path.to_owned(), rows: n as u64, columns: m as u64 });
+    }
     let mut sink = Sink::new(path, m, options.memory);
     let height = (BLOCK / m).clamp(16, 1 << 14).min(n);
     let mut column = vec![0f32; height];

@@ -42,12 +42,27 @@ fn unpacking_stops_at_the_declared_size() {
     assert!(matches!(fault("short.idx.gz", &short), DataError::Corrupt { .. }));
 }
 
+/// A `.npy` file of nothing but this header.
+fn npy_header(text: &str) -> Vec<u8> {
+    let len = u16::try_from(text.len()).unwrap();
+    [b"\x93NUMPY\x01\x00", &len.to_le_bytes()[..], text.as_bytes()].concat()
+}
+
+#[test]
+fn an_array_without_rows_or_features_is_empty_in_any_order() {
+    for shape in ["(0, 6)", "(6, 0)", "(0, 0)"] {
+        for fortran in ["False", "True"] {
+            let bytes =
+                npy_header(&format!("{{'descr': '<f4', 'fortran_order': {fortran}, 'shape': {shape}, }}\n"));
+            let error = fault("x.npy", &bytes);
+            assert!(matches!(error, DataError::Empty { .. }), "{shape} {fortran}: {error}");
+        }
+    }
+}
+
 #[test]
 fn claims_beyond_the_file_are_cut_short() {
-    let text = b"{'descr': '<f4', 'fortran_order': False, 'shape': (1000000000000, 64), }\n";
-    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
-    bytes.extend((text.len() as u16).to_le_bytes());
-    bytes.extend(text);
+    let bytes = npy_header("{'descr': '<f4', 'fortran_order': False, 'shape': (1000000000000, 64), }\n");
     let error = fault("x.npy", &bytes);
     assert!(matches!(error, DataError::Truncated { needed, .. } if needed > 1 << 47), "{error}");
     let error = fault("x.idx", &[0, 0, 0x0e, 2, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1]);
