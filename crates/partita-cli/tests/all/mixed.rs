@@ -21,7 +21,10 @@ fn guests(gaps: bool) -> Vec<[String; 10]> {
         [
             format!("guest {}", 1000 + i * 7),
             // A few suites make fares strongly skewed.
-            format!("{:.2}", [8.0, 40.0, 300.0][kind] * (0.3 * noise(0)).exp() * if i % 60 == 2 { 30.0 } else { 1.0 }),
+            format!(
+                "{:.2}",
+                [8.0, 40.0, 300.0][kind] * (0.3 * noise(0)).exp() * if i % 60 == 2 { 30.0 } else { 1.0 }
+            ),
             there(11, format!("{:.0}", 35.0 + 12.0 * noise(3))),
             ["first", "second", "third"][class].to_owned(),
             there(19, ["Cherbourg", "Queenstown", "Southampton"][port].to_owned()),

@@ -106,7 +106,10 @@ fn features_are_normalised_as_the_weights_were_trained() {
     };
     let (features, notes) = embedded("w.safetensors", "");
     assert!(embedded("w.safetensors", "--normalise 0.3,0.3,0.4/0.2").0 == features);
-    assert!(notes.starts_with("note: weights of resnet18-cifar: w.safetensors") && notes.lines().count() == 1, "{notes}");
+    assert!(
+        notes.starts_with("note: weights of resnet18-cifar: w.safetensors") && notes.lines().count() == 1,
+        "{notes}"
+    );
     assert_ne!(embedded("w.safetensors", "--normalise plain").0, features);
     lab.refused(
         3,

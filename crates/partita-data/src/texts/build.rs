@@ -24,7 +24,8 @@ pub(crate) fn choose(table: Table<'_>, options: &TextOptions) -> Result<Chosen> 
         Some(typed) => named(table, typed)?,
         None => vec![usual(table)?],
     };
-    let names_rows = |i: &usize| naming(*i, &table.columns[*i]) == Some(Naming::Rows);
+    // Texts that are all different look like names of rows, too.
+    let names_rows = |i: &usize| !texts.contains(i) && naming(*i, &table.columns[*i]) == Some(Naming::Rows);
     let id = match &options.id_column {
         Some(name) => Some(table.find(name)?),
         None => (0..table.columns.len()).find(names_rows),

@@ -9,8 +9,8 @@ use crate::spec::Missing;
 use partita::rows::Rows;
 use partita_data::model_file::StoredEncoder;
 use partita_data::{ColumnKind, Columns, Frame, FrameColumn, LeftOut};
-use partita_embed::{EmbedError, Encoder};
 use partita_embed::tables::{EncodedTable, PlanNote, PlanOptions, Planned, TableEncoder, TablePlan};
+use partita_embed::{EmbedError, Encoder};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -198,7 +198,8 @@ fn refuse_infinite(part: &DataPart<'_>, frame: &Frame, plan: &TablePlan) -> Resu
     over(&**frame.cells(), |start, block| {
         for (row, cells) in block.chunks_exact(m).enumerate() {
             let infinite = || numbers.iter().find(|column| cells[column.at].is_infinite());
-            found = found.take().or_else(|| infinite().map(|column| (start + row, *column, cells[column.at])));
+            found =
+                found.take().or_else(|| infinite().map(|column| (start + row, *column, cells[column.at])));
         }
     })?;
     let Some((row, column, value)) = found else { return Ok(()) };
