@@ -22,6 +22,7 @@ from ._one import OneCluster
 from ._options import INIT, arguments, one_of, specification
 from ._portrait import Portrait
 from ._table import Table, as_table
+from ._texts import Texts, as_texts, explain_texts
 
 _POSITIVE = Interval(Real, 0, None, closed="neither")
 _NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
@@ -95,6 +96,11 @@ class EntropyClustering(Clusterer):
         Learning rate in units of mean squared row norm 1.
     polish : int, default=0
         Iterations of L-BFGS on all rows after training, for a minimum to more digits.
+    encoder : str or list of str, optional
+        What makes rows of texts: ``"tfidf"`` (weights of words), ``"minilm"`` (a small network, whose weights have to be on this machine) or both. By default
+        tfidf, and both where the weights of minilm are found.
+    encoder_weights : path-like, optional
+        Folder with the weights of the encoder, before the usual places are searched.
     known_weight : float, default=0.0
         Weight of the mean cross-entropy of the rows that ``known`` names, added to the loss of all rows; 1 is the paper's. At 0 such a
         row counts as much as any other: its pseudo-label is known. Where few rows are known, ``optimiser="adam"`` is steadier: its steps
@@ -154,6 +160,8 @@ class EntropyClustering(Clusterer):
         Rows in each cluster, outliers not counted.
     cluster_names_ : ndarray of shape (n_clusters,) or None
         Name of each cluster if ``known`` gave names, None for a cluster without one; ``cluster_names_[labels_]`` names the rows.
+    cluster_words_ : list of list of str
+        Of texts alone: the words that tell each cluster apart, the best first.
     classes_ : ndarray of shape (n_clusters,)
         Numbers of the clusters, for what asks for the columns of ``predict_proba``.
     report_ : dict
@@ -189,6 +197,13 @@ class EntropyClustering(Clusterer):
     >>> model.cluster_names_[model.labels_[[5, 105, 205]]].tolist()
     ['low', 'right', 'high']
 
+    Lists of texts are clustered by their words, or by a network that has read much:
+
+    >>> texts = ["crude oil rose", "oil and crude fell", "wheat crop rose", "the crop of wheat"] * 5
+    >>> model = EntropyClustering(n_clusters=2).fit(texts)
+    >>> model.predict(["more oil"]).item() == model.labels_[0]
+    True
+
     Rows that belong nowhere can be left out:
 
     >>> far = np.vstack([x, [[30.0, 30.0]]])
@@ -223,6 +238,8 @@ class EntropyClustering(Clusterer):
         "momentum": [Interval(Real, 0, 1, closed="left")],
         "learning_rate": [None, _POSITIVE],
         "polish": [Interval(Integral, 0, None, closed="left")],
+        "encoder": [None, str, list, tuple],
+        "encoder_weights": [None, str, os.PathLike],
         "known_weight": [Interval(Real, 0, None, closed="left")],
         "groups": [None, "array-like"],
         "column_types": [None, dict],
@@ -259,6 +276,8 @@ class EntropyClustering(Clusterer):
         momentum: float = 0.0,
         learning_rate: float | None = None,
         polish: int = 0,
+        encoder: Any = None,
+        encoder_weights: Any = None,
         known_weight: float = 0.0,
         groups: Any = None,
         column_types: dict[str, str] | None = None,
@@ -294,6 +313,8 @@ class EntropyClustering(Clusterer):
         self.momentum = momentum
         self.learning_rate = learning_rate
         self.polish = polish
+        self.encoder = encoder
+        self.encoder_weights = encoder_weights
         self.known_weight = known_weight
         self.groups = groups
         self.column_types = column_types
@@ -331,8 +352,9 @@ class EntropyClustering(Clusterer):
         like = getattr(self, "_model", None) if self.warm_start else None
         if like is not None:
             k = len(self.coef_) if isinstance(self.n_clusters, str) else self.n_clusters
-            table, shape = isinstance(x, Table), (len(self.coef_), sum(self._model.widths()))
-            like = like if self._model.is_table() == table and (table and shape[0] == k or shape == (k, x.shape[1])) else None
+            raw, takes = isinstance(x, (Table, Texts)), (self._model.is_table(), self._model.takes_texts())
+            same = takes == (isinstance(x, Table), isinstance(x, Texts)) and (raw or sum(self._model.widths()) == x.shape[1])
+            like = like if same and len(self.coef_) == k else None
         return self._train(x, known, sample_weight, like)
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, known: Any = None) -> EntropyClustering:
@@ -366,7 +388,13 @@ class EntropyClustering(Clusterer):
         return self._train(x, known, sample_weight, None if first else self._model, go_on=not first)
 
     def _rows(self, X: Any, reset: bool, fewest: int = 1) -> Any:
-        """X as a matrix or, if it holds more than numbers, as the columns of a table."""
+        """X as a matrix or, if it holds more than numbers, as the columns of a table or as texts."""
+        takes = not reset and self._model.takes_texts()
+        texts = as_texts(X) if reset or takes else None
+        if takes and texts is None:
+            raise ValueError("this model was fitted to texts and takes texts: a list of str, a 1d array or a Series of them")
+        if texts is not None:
+            return texts
         table = as_table(X, getattr(self, "column_types", None), always=not reset and self._model.is_table())
         if table is None:
             if not reset and self._model.is_table():
@@ -383,6 +411,8 @@ class EntropyClustering(Clusterer):
     def _seen(self, X: Any) -> Any:
         """X as the model sees it: a table as the rows that its plan makes."""
         x = self._rows(X, reset=False)
+        if isinstance(x, Texts):
+            return self._model.encode_texts(list(x), self._threads(), self._weights_place())
         return self._model.encode(x.columns) if isinstance(x, Table) else native(x)
 
     def _ask(self, method: str, X: Any, *more: Any) -> Any:
@@ -392,6 +422,8 @@ class EntropyClustering(Clusterer):
     def _train(self, x: Any, labels: Any, sample_weight: Any, like: Any, go_on: bool = False) -> EntropyClustering:
         """Fit, from the model ``like`` if there is one."""
         n, k = x.shape[0], self.n_clusters
+        if isinstance(x, Texts):
+            x.check(k, self.groups, None if like is None else like.takes_texts())
         if isinstance(k, str) and go_on:
             k = self.n_clusters_
         if isinstance(x, np.ndarray) and x.dtype == np.float64 and k != 1:
@@ -415,6 +447,9 @@ class EntropyClustering(Clusterer):
         self.history_ = np.asarray(report["trace"])
         self.outlier_scores_ = scores
         self.cluster_names_ = names
+        if isinstance(x, Texts):
+            self.n_features_in_ = sum(model.widths())
+            self.cluster_words_ = [[word["word"] for word in portrait["words"]] for portrait in report["portraits"]["texts"]]
         self.cluster_sizes_ = np.bincount(self.labels_[self.labels_ >= 0], minlength=self.n_clusters_)
         self._take_model()
         self._warn_of_sizes()
@@ -426,9 +461,11 @@ class EntropyClustering(Clusterer):
     def _run_engine(self, x: Any, known: Any, weights: Any, like: Any, go_on: bool) -> Any:
         """Model, labels and outlier scores of all rows, and report. Rows of weight 0 take no part in training."""
         used = None if weights is None or weights.all() else np.flatnonzero(weights).tolist()
+        texts = isinstance(x, Texts)
+        rest = {} if texts else {"widths": None if self.groups is None else [int(w) for w in self.groups]}
         with self._progress() as tell:
-            model, labels, scores, told = _native.fit_linear(
-                x.columns if isinstance(x, Table) else native(x),
+            model, labels, scores, told = (_native.fit_texts if texts else _native.fit_linear)(
+                list(x) if texts else x.columns if isinstance(x, Table) else native(x),
                 json.dumps(specification(self)),
                 threads=self._threads(),
                 memory=int(self.max_memory),
@@ -437,10 +474,13 @@ class EntropyClustering(Clusterer):
                 used=used,
                 like=like,
                 go_on=go_on,
-                widths=None if self.groups is None else [int(w) for w in self.groups],
                 progress=tell,
+                **rest,
             )
         return model, labels, scores, json.loads(told)
+
+    def _weights_place(self) -> str | None:
+        return None if self.encoder_weights is None else os.fspath(self.encoder_weights)
 
     def _take_model(self) -> None:
         self.coef_, self.intercept_ = self._model.affine()
@@ -554,6 +594,8 @@ class EntropyClustering(Clusterer):
         """
         check_is_fitted(self)
         x = self._rows(X, reset=False)
+        if isinstance(x, Texts):
+            return explain_texts(self, x, row, top)
         if isinstance(x, Table):
             return explain_table(self, x, row, top)
         return explain(self, x, row, top, feature_names)

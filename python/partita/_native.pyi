@@ -95,6 +95,19 @@ def fit_linear(
     widths: Sequence[int] | None = None,
     progress: _Progress | None = None,
 ) -> tuple[LinearModel, NDArray[np.int32], NDArray[np.float32] | None, str]: ...
+def fit_texts(
+    texts: Sequence[str],
+    spec: str,
+    *,
+    threads: int,
+    memory: int,
+    weights: NDArray[np.float32] | None = None,
+    known: NDArray[np.int32] | None = None,
+    used: Sequence[int] | None = None,
+    like: LinearModel | None = None,
+    go_on: bool = False,
+    progress: _Progress | None = None,
+) -> tuple[LinearModel, NDArray[np.int32], NDArray[np.float32] | None, str]: ...
 def fit_rival(
     x: _Matrix, name: str, options: str, shared: str, *, threads: int, progress: _Progress | None = None
 ) -> tuple[RivalModel, NDArray[np.int32], str]: ...

@@ -72,9 +72,13 @@ def specification(model: Any) -> dict[str, Any]:
     method["prepare"] = SPELLINGS.get(model.prepare, model.prepare)
     for ours, theirs in ALIASES.items():
         method[ours] = _plain(one_of(model, ours, theirs))
-    spec = _given(model, _TOP) | {"seed": model._seed(), "prior": prior, "sizes": sizes(model), "method": method}
+    encoder = [] if model.encoder is None else [model.encoder] if isinstance(model.encoder, str) else [str(name) for name in model.encoder]
+    weights = None if model.encoder_weights is None else os.fspath(model.encoder_weights)
     roles = {str(name): str(role) for name, role in (getattr(model, "column_types", None) or {}).items()}
-    return spec | ({"data": {"as": roles}} if roles else {})
+    data = {"as": roles, "encoder": encoder, "encoder_weights": weights}
+    given = {name: value for name, value in data.items() if value}
+    spec = _given(model, _TOP) | {"seed": model._seed(), "prior": prior, "sizes": sizes(model), "method": method}
+    return spec | ({"data": given} if given else {})
 
 
 def _paths(given: Any) -> list[str]:

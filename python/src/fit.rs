@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-type Fitted<'py> = (LinearModel, Bound<'py, PyArray1<i32>>, Option<Bound<'py, PyArray1<f32>>>, String);
+pub type Fitted<'py> = (LinearModel, Bound<'py, PyArray1<i32>>, Option<Bound<'py, PyArray1<f32>>>, String);
 
 /// Cluster `x` as a specification in JSON says: the model, the labels, the outlier scores if outliers were asked for, and the report as JSON.
 ///
@@ -87,7 +87,8 @@ pub fn with_advice(record: Record) -> Record {
     Record { advice: record.advice.as_ref().map(|advice| spelled(advice, &keyword)), ..record }
 }
 
-fn fitted(py: Python<'_>, record: Record) -> PyResult<Fitted<'_>> {
+/// A record of the linear engine as Python takes it.
+pub fn fitted(py: Python<'_>, record: Record) -> PyResult<Fitted<'_>> {
     let record = with_advice(record);
     let (labels, told) = (record.assigned().into_pyarray(py), to_json(&record)?);
     let scores = record.outlier_scores.map(|scores| scores.into_pyarray(py));

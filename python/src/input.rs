@@ -6,9 +6,9 @@ use ndarray::ArrayView2;
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use partita::Result;
 use partita::rows::{Csr, Rows};
+use partita_data::model_file::ModelFile;
 use partita_data::{Cells, Frame, OpenOptions};
 use partita_job::{Dataset, FitSpec, SharedRows};
-use partita_data::model_file::ModelFile;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use std::borrow::Cow;
@@ -42,7 +42,7 @@ impl<'py> FromPyObject<'_, 'py> for Matrix<'py> {
             Ok(Self::F64(array))
         } else if let Ok(array) = object.extract() {
             Ok(Self::F16(array))
-        } else if let Ok(columns) = object.extract::<Vec<Column<'py>>>() {
+        } else if let Ok(columns) = object.extract::<Vec<Column>>() {
             Ok(Self::Table(columns.into_iter().map(|column| (column.name, column.cells)).collect()))
         } else if let Ok((values, columns, starts, m)) = object.extract() {
             Ok(Self::Sparse(Sparse { values, columns, starts, m }))
@@ -62,7 +62,9 @@ impl Matrix<'_> {
             Self::F64(array) => Arc::new(Doubles(array.as_array())),
             Self::F16(array) => Arc::new(Halves(array.as_array())),
             Self::Sparse(parts) => Arc::new(parts.rows().map_err(raised)?),
-            Self::Table(_) => return Err(PyTypeError::new_err("a table is encoded before it is read as rows")),
+            Self::Table(_) => {
+                return Err(PyTypeError::new_err("a table is encoded before it is read as rows"));
+            }
         })
     }
 }
@@ -117,13 +119,12 @@ converted_rows!(Halves, |row: &[f16], out: &mut [f32]| half::slice::HalfFloatSli
 ));
 
 /// A typed column of a table: its name, what it holds, its cells.
-struct Column<'py> {
+struct Column {
     name: String,
     cells: Cells,
-    python: std::marker::PhantomData<&'py ()>,
 }
 
-impl<'py> FromPyObject<'_, 'py> for Column<'py> {
+impl<'py> FromPyObject<'_, 'py> for Column {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
@@ -134,9 +135,9 @@ impl<'py> FromPyObject<'_, 'py> for Column<'py> {
         let cells = match kind.as_str() {
             "number" => Cells::Numbers(numbers()?),
             "boolean" => Cells::Booleans(numbers()?),
-            "moment" => {
-                Cells::Moments(cells.extract::<PyReadonlyArray1<'py, f64>>()?.as_array().iter().copied().collect())
-            }
+            "moment" => Cells::Moments(
+                cells.extract::<PyReadonlyArray1<'py, f64>>()?.as_array().iter().copied().collect(),
+            ),
             "levels" => {
                 let (codes, levels): (PyReadonlyArray1<'py, u32>, Vec<String>) = cells.extract()?;
                 Cells::Levels(codes.as_array().iter().copied().collect(), levels)
@@ -144,7 +145,7 @@ impl<'py> FromPyObject<'_, 'py> for Column<'py> {
             "words" => Cells::Words(cells.extract()?),
             other => return Err(PyTypeError::new_err(format!("a column of a table holds no {other}"))),
         };
-        Ok(Self { name, cells, python: std::marker::PhantomData })
+        Ok(Self { name, cells })
     }
 }
 

@@ -12,6 +12,7 @@ mod margins;
 mod network;
 mod plain;
 mod rivals;
+mod texts;
 
 use pyo3::prelude::*;
 
@@ -23,6 +24,7 @@ fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<rivals::RivalModel>()?;
     module.add_class::<network::NetworkModel>()?;
     fit::register(module)?;
+    texts::register(module)?;
     rivals::register(module)?;
     plain::register(module)?;
     network::register(module)?;

@@ -7,13 +7,13 @@ use ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
 use partita::linear::{Model, Params};
 use partita::prepare::FeatureView;
-use partita_data::Columns;
 use partita::rows::Rows;
+use partita_data::Columns;
 use partita_data::model_file::{ModelFile, StoredEncoder, Tensors};
 use partita_embed::tables::{KIND, TableEncoder};
+use partita_job::items::Items;
 use partita_job::onnx::{to_onnx, write_onnx};
 use partita_job::portrait::{PortraitOptions, portraits};
-use partita_job::items::Items;
 use partita_job::{AnyModel, Dataset, FitSpec, JobError, SizeSpec};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -71,7 +71,9 @@ impl LinearModel {
     fn opened(&self, x: Matrix<'_>) -> PyResult<Dataset<'static>> {
         match x {
             Matrix::Table(columns) => table(columns, &FitSpec::default(), Some(&self.file)).map_err(raised),
-            _ => Err(PyValueError::new_err("the model was fitted to a table with named columns; give such a table")),
+            _ => Err(PyValueError::new_err(
+                "the model was fitted to a table with named columns; give such a table",
+            )),
         }
     }
 
@@ -165,7 +167,7 @@ impl LinearModel {
 
     /// Whether the model was fitted to a table whose columns have a plan.
     fn is_table(&self) -> bool {
-        !self.file.encoders.is_empty()
+        self.file.encoders.iter().flatten().any(|encoder| encoder.kind == KIND)
     }
 
     /// The rows that its plan makes of a table.
@@ -322,14 +324,31 @@ impl LinearModel {
         let mut file = ModelFile::new(model, options(&Params::new(2), params)?);
         if let Some(tables) = tables {
             let (columns, plans): (_, Vec<Option<Value>>) = from_json(tables)?;
-            let stored = |about: Value| StoredEncoder { kind: KIND.to_owned(), about, tensors: Tensors::new() };
+            let stored =
+                |about: Value| StoredEncoder { kind: KIND.to_owned(), about, tensors: Tensors::new() };
             file.names.columns = columns;
             file.encoders = plans.into_iter().map(|plan| plan.map(stored)).collect();
         }
         Ok(Self { file })
     }
 
+    /// A model in the bytes of its file.
+    #[staticmethod]
+    #[pyo3(signature = (bytes, _params, _tables=None))]
+    fn of_file(bytes: &[u8], _params: &str, _tables: Option<&str>) -> PyResult<Self> {
+        let place = tempfile::NamedTempFile::new()?;
+        std::fs::write(place.path(), bytes)?;
+        Ok(Self { file: ModelFile::read(place.path()).map_err(raised)? })
+    }
+
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
+        if self.takes_texts() {
+            let place = tempfile::tempdir()?;
+            let path = place.path().join("model.safetensors");
+            self.file.write(&path).map_err(raised)?;
+            let of_file = py.get_type::<Self>().getattr("of_file")?;
+            return Ok((of_file, (PyBytes::new(py, &std::fs::read(path)?), String::new(), None)));
+        }
         let state =
             postcard::to_stdvec(&self.file.model).map_err(|e| PyValueError::new_err(e.to_string()))?;
         let restore = py.get_type::<Self>().getattr("restore")?;

@@ -1,7 +1,7 @@
 //! What clusters of raw items are like, a line for each.
 
-use partita_job::{Record, TablePortrait};
 use partita_job::items::{ItemPortraits, TextPortrait};
+use partita_job::{Record, TablePortrait};
 
 /// Clusters that are described; of more, the largest.
 const DESCRIBED: usize = 30;
@@ -21,13 +21,17 @@ pub fn lines(portraits: &ItemPortraits, record: &Record) -> Vec<(String, String)
                 shown.truncate(DESCRIBED);
                 shown.sort_by_key(|portrait| portrait.cluster);
             }
-            let mut lines: Vec<(String, String)> = shown.into_iter().map(|portrait| of_texts(portrait, record)).collect();
-            lines.extend((more > 0).then(|| ("…".to_owned(), format!("{more} smaller clusters; --json has them"))));
+            let mut lines: Vec<(String, String)> =
+                shown.into_iter().map(|portrait| of_texts(portrait, record)).collect();
+            lines.extend(
+                (more > 0).then(|| ("…".to_owned(), format!("{more} smaller clusters; --json has them"))),
+            );
             lines
         }
-        ItemPortraits::Table(all) if all.len() <= DESCRIBED => {
-            all.iter().map(|portrait| (format!("cluster {}", portrait.cluster), of_table(portrait, record))).collect()
-        }
+        ItemPortraits::Table(all) if all.len() <= DESCRIBED => all
+            .iter()
+            .map(|portrait| (format!("cluster {}", portrait.cluster), of_table(portrait, record)))
+            .collect(),
         _ => Vec::new(),
     }
 }
@@ -48,5 +52,12 @@ fn of_texts(portrait: &TextPortrait, record: &Record) -> (String, String) {
     let name = format!("cluster {}", portrait.cluster);
     let called = record.cluster(portrait.cluster);
     let named = called != portrait.cluster.to_string() && record.cluster_names.is_some();
-    (name, if named { format!("{called} ({}): {words}", portrait.size) } else { format!("{words} ({})", portrait.size) })
+    (
+        name,
+        if named {
+            format!("{called} ({}): {words}", portrait.size)
+        } else {
+            format!("{words} ({})", portrait.size)
+        },
+    )
 }

@@ -109,7 +109,9 @@ pub(crate) fn each_string<E>(
             let dictionary = array.as_any_dictionary();
             let Some(words) = strings(dictionary.values().as_ref()) else { return Ok(false) };
             let keys = dictionary.normalized_keys();
-            let word = |(row, key): (usize, usize)| words.get(key).filter(|_| !array.is_null(row)).map(String::as_str);
+            let word = |(row, key): (usize, usize)| {
+                words.get(key).filter(|_| !array.is_null(row)).map(String::as_str)
+            };
             all(keys.into_iter().enumerate().map(word), &mut show)?;
         }
         _ => return Ok(false),

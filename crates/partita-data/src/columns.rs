@@ -67,16 +67,11 @@ pub(crate) fn telling(columns: &[Column]) -> Vec<usize> {
     (0..columns.len()).filter(|&i| columns[i].whole || columns[i].kind == Kind::Text).collect()
 }
 
-/// Fill in the first values of the columns at these places, which are those of the batch. Text whose first values are dates holds dates.
+/// Fill in the first values of the columns at these places, which are those of the batch.
 pub(crate) fn sample(columns: &mut [Column], places: &[usize], batch: &RecordBatch) {
     for (&place, array) in places.iter().zip(batch.columns()) {
         let cells = strings(&array.slice(0, array.len().min(SAMPLE))).unwrap_or_default();
         columns[place].sample = cells.into_iter().filter(|cell| !cell.is_empty()).collect();
-        if columns[place].kind == Kind::Text
-            && let Some((order, _)) = dates::order(&columns[place].sample)
-        {
-            columns[place].kind = Kind::Date(order);
-        }
     }
 }
 
@@ -221,10 +216,14 @@ impl Collector {
     /// Numbers; in a column that is said to hold them, text too.
     fn numbers(&mut self, feature: usize, array: &dyn Array) -> Result<Vec<f32>> {
         let index = self.roles.features[feature];
-        let Some(cells) = strings(array).filter(|_| self.columns[index].is_lenient() && numbers(array).is_none()) else {
+        let Some(cells) =
+            strings(array).filter(|_| self.columns[index].is_lenient() && numbers(array).is_none())
+        else {
             return self.to_f32(index, array);
         };
-        let number = |cell: &String| cell.trim().parse::<f32>().ok().or_else(|| table::is_missing(cell).then_some(f32::NAN));
+        let number = |cell: &String| {
+            cell.trim().parse::<f32>().ok().or_else(|| table::is_missing(cell).then_some(f32::NAN))
+        };
         self.odd[feature] += cells.iter().filter(|cell| number(cell).is_none()).count();
         Ok(cells.iter().map(|cell| number(cell).unwrap_or(f32::NAN)).collect())
     }
@@ -324,14 +323,14 @@ impl Collector {
     }
 }
 
-/// Columns as the options take them. Dates are no other columns than those of the wrong type, unless tables may be mixed.
+/// Columns as the options take them. Text whose first values are dates holds dates where tables may be mixed; elsewhere no column does.
 fn taken(path: &Path, mut columns: Vec<Column>, options: &OpenOptions) -> Result<Vec<Column>> {
-    if !options.mixed {
-        for column in &mut columns {
-            if matches!(column.kind, Kind::Date(_)) {
-                column.kind = if column.sample.is_empty() { Kind::Other } else { Kind::Text };
-            }
-        }
+    for column in &mut columns {
+        column.kind = match (column.kind, dates::order(&column.sample)) {
+            (Kind::Text, Some((order, _))) if options.mixed => Kind::Date(order),
+            (Kind::Date(_), _) if !options.mixed => Kind::Other,
+            (kind, _) => kind,
+        };
     }
     taken_for(path, &mut columns, true, options)?;
     Ok(columns)

@@ -36,13 +36,24 @@ impl Moment {
 }
 
 const MONTHS: [&str; 12] = [
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
     "december",
 ];
 
 /// The order in which all of these cells are dates, and whether days and months could be meant the other way round.
 pub(crate) fn order<S: AsRef<str>>(cells: &[S]) -> Option<(Order, bool)> {
-    let all = |order: Order| !cells.is_empty() && cells.iter().all(|cell| parse(cell.as_ref(), order).is_some());
+    let all =
+        |order: Order| !cells.is_empty() && cells.iter().all(|cell| parse(cell.as_ref(), order).is_some());
     if let Some(order) = [Order::Year, Order::Named].into_iter().find(|order| all(*order)) {
         return Some((order, false));
     }
@@ -110,7 +121,9 @@ fn time_of_day(text: &str) -> Option<f32> {
 }
 
 fn year(text: &str) -> Option<i32> {
-    (text.len() == 4 && text.bytes().all(|b| b.is_ascii_digit())).then(|| text.parse().ok())?.filter(|year| *year > 0)
+    (text.len() == 4 && text.bytes().all(|b| b.is_ascii_digit()))
+        .then(|| text.parse().ok())?
+        .filter(|year| *year > 0)
 }
 
 fn two(text: &str) -> Option<u32> {
@@ -120,13 +133,17 @@ fn two(text: &str) -> Option<u32> {
 fn named(a: &str, b: &str, c: &str) -> Option<(i32, u32, u32)> {
     let month = |text: &str| {
         let text = text.to_ascii_lowercase();
-        let fits = |name: &&str| text.len() >= 3 && (name.starts_with(&*text) || text == "sept" && **name == *MONTHS[8]);
-        MONTHS.iter().position(|name| fits(&name)).map(|at| at as u32 + 1)
+        let fits = |name: &&str| {
+            text.len() >= 3 && (name.starts_with(&*text) || text == "sept" && **name == *MONTHS[8])
+        };
+        MONTHS.iter().position(fits).map(|at| at as u32 + 1)
     };
     match (month(a), month(b)) {
         (Some(month), _) if c.is_empty() => Some((year(b)?, month, 1)),
         (Some(month), _) => Some((year(c)?, month, two(b)?)),
-        (None, Some(month)) => year(c).map_or_else(|| Some((year(a)?, month, two(c)?)), |year| Some((year, month, two(a)?))),
+        (None, Some(month)) => {
+            year(c).map_or_else(|| Some((year(a)?, month, two(c)?)), |year| Some((year, month, two(a)?)))
+        }
         (None, None) => None,
     }
 }
@@ -189,7 +206,9 @@ mod tests {
         ] {
             assert_eq!(parse(cell, order).map(|m| m.day), Some(day), "{cell}");
         }
-        for cell in ["2021-02-29", "2021-13-01", "1.2.3", "12:30", "2021", "may", "", "2021-01-05-06", "192.168.0.1"] {
+        for cell in
+            ["2021-02-29", "2021-13-01", "1.2.3", "12:30", "2021", "may", "", "2021-01-05-06", "192.168.0.1"]
+        {
             let orders = [Order::Year, Order::Day, Order::Month, Order::Named];
             assert!(orders.iter().all(|order| parse(cell, *order).is_none()), "{cell}");
         }

@@ -3,9 +3,10 @@
 use crate::error::{DataError, Result};
 use crate::ids::Ids;
 use crate::levels::Levels;
-use crate::role::Role;
 use crate::mapped::Mapped;
+use crate::role::Role;
 use crate::schema::Columns;
+use crate::sink::Sink;
 use partita::rows::Rows;
 use std::path::Path;
 use std::sync::Arc;
@@ -63,12 +64,47 @@ impl Features {
         Self::new(Path::new("memory"), Storage::Memory(values), n, m)
     }
 
+    /// Rows of `m` features that are made block by block; beyond `memory` bytes they go to a temporary file.
+    ///
+    /// ```
+    /// use partita::rows::Rows;
+    /// use partita_data::{DataError, Features};
+    /// let blocks = [vec![1.0, 2.0, 3.0, 4.0], vec![5.0, 6.0]].map(Ok::<_, DataError>);
+    /// let features = Features::from_blocks(2, 1 << 20, blocks.into_iter())?;
+    /// assert_eq!((features.n(), features.m()), (3, 2));
+    /// # Ok::<(), DataError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The first error of a block, or if the temporary file cannot be written.
+    pub fn from_blocks<E: From<DataError>>(
+        m: usize,
+        memory: usize,
+        blocks: impl Iterator<Item = std::result::Result<Vec<f32>, E>>,
+    ) -> std::result::Result<Self, E> {
+        let mut sink = Sink::new(Path::new("memory"), m, memory);
+        for block in blocks {
+            sink.push(&block?)?;
+        }
+        Ok(sink.finish()?)
+    }
+
     /// Rows in some storage that holds exactly `n * m` values.
     pub(crate) fn new(path: &Path, storage: Storage, n: usize, m: usize) -> Result<Self> {
         if n == 0 || m == 0 {
             return Err(DataError::Empty { path: path.to_owned(), rows: n as u64, columns: m as u64 });
         }
-        Ok(Self { storage, n, m, ids: None, columns: None, named: false, notes: Vec::new(), levels: Vec::new(), roles: Vec::new() })
+        Ok(Self {
+            storage,
+            n,
+            m,
+            ids: None,
+            columns: None,
+            named: false,
+            notes: Vec::new(),
+            levels: Vec::new(),
+            roles: Vec::new(),
+        })
     }
 
     /// The rows' storage, for a reader that puts them in another order.

@@ -89,8 +89,8 @@ impl Frame {
     ///
     /// # Errors
     /// The features, if they are an array or lists.
-    pub fn of_features(features: Features) -> std::result::Result<Self, Features> {
-        let Some(columns) = features.columns() else { return Err(features) };
+    pub fn of_features(features: Features) -> std::result::Result<Self, Box<Features>> {
+        let Some(columns) = features.columns() else { return Err(Box::new(features)) };
         let mut at = 0;
         let levels = features.levels().iter().cloned().chain(std::iter::repeat(None));
         let roles = features.roles().iter().copied().chain(std::iter::repeat(None));

@@ -33,7 +33,12 @@ pub(crate) struct Roles {
 }
 
 /// Columns as the options or a model take them, which may not be what their cells look like.
-pub(crate) fn taken_for(path: &Path, columns: &mut [Column], named: bool, options: &OpenOptions) -> Result<()> {
+pub(crate) fn taken_for(
+    path: &Path,
+    columns: &mut [Column],
+    named: bool,
+    options: &OpenOptions,
+) -> Result<()> {
     if let Some(like) = options.like.as_ref().filter(|like| named && like.is_mixed()) {
         for (name, kind) in like.names.iter().zip(&like.kinds) {
             let role = match kind {
@@ -41,7 +46,10 @@ pub(crate) fn taken_for(path: &Path, columns: &mut [Column], named: bool, option
                 ColumnKind::Date => Role::Date,
                 ColumnKind::Number | ColumnKind::Boolean => continue,
             };
-            columns.iter_mut().filter(|column| column.name == *name).for_each(|column| column.taken_for(role));
+            columns
+                .iter_mut()
+                .filter(|column| column.name == *name)
+                .for_each(|column| column.taken_for(role));
         }
     }
     if !named && !options.roles.is_empty() {

@@ -1,7 +1,7 @@
 //! Rows that were made once are kept by what they were made of: work that was interrupted goes on from there, and the same items are not encoded twice.
 
 use crate::error::Result;
-use partita_data::{DataError, Fingerprint, FileLock, open_regular};
+use partita_data::{DataError, FileLock, Fingerprint, open_regular};
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufReader, Read, Seek, SeekFrom, Write};
@@ -60,7 +60,8 @@ impl RowCache {
         let mut found = [0; HEADER];
         let same = file.read_exact(&mut found).is_ok() && found[..] == header[..];
         let places = if same { complete(&file, m) } else { HashMap::new() };
-        let end = HEADER as u64 + places.values().max().map_or(0, |last| last - HEADER as u64 + record(m) as u64);
+        let end =
+            HEADER as u64 + places.values().max().map_or(0, |last| last - HEADER as u64 + record(m) as u64);
         file.set_len(end).and_then(|()| file.seek(SeekFrom::Start(0))).map_err(io)?;
         file.write_all(&header).map_err(io)?;
         Ok(Self { path, file, m, places, end, _alone: alone })

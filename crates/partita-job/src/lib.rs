@@ -59,7 +59,7 @@ pub use record::{Details, LinearDetails, Record};
 #[cfg(feature = "deep")]
 pub use record::{HeldOut, NetworkDetails};
 pub use resources::{MEMORY, Resources};
-pub use run::{continue_fit, continue_model, run};
+pub use run::{continue_fit, continue_model, portraits_of_items, run};
 pub use sizes::{Balance, Balanced, SizeSpec};
 pub use spec::{
     ClusterCount, DataSpec, FitSpec, MOST_RESTARTS, MethodSpec, Missing, NetworkSpec, OptimiserKind,

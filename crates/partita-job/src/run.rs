@@ -5,6 +5,7 @@ use crate::dataset::Dataset;
 use crate::error::{JobError, Result};
 use crate::field::Field;
 use crate::given::Given;
+use crate::items::ItemPortraits;
 use crate::record::Record;
 use crate::resources::Resources;
 use crate::sizes::{Balanced, SizeSpec};
@@ -71,18 +72,34 @@ pub fn run(
     let start = like.filter(same);
     let task = Task { stored: params.clone(), params, start, like, kept: None, sizes: spec.sizes };
     let mut record = task.run(dataset, given, resources, observer)?;
-    let proposed = described(&mut record, dataset, resources)?.filter(|_| spec.name_clusters && names.is_none());
+    let proposed =
+        described(&mut record, dataset, resources)?.filter(|_| spec.name_clusters && names.is_none());
     Ok(record.named(dataset, proposed.as_deref().or(names), None))
 }
 
 /// Put what the clusters are like into a record, where there are raw items; returns names for them.
-fn described(record: &mut Record, dataset: &Dataset<'_>, resources: &Resources) -> Result<Option<Vec<String>>> {
-    let (Some(items), Some(model)) = (dataset.items(), record.model.linear()) else { return Ok(None) };
-    let (rows, labels) = (dataset.rows()?, record.assigned());
-    let portraits = resources.on_threads(|| items.portraits(model, &rows, &labels, dataset))??;
-    let names = portraits.names();
-    record.portraits = Some(portraits);
-    Ok(Some(names))
+fn described(
+    record: &mut Record,
+    dataset: &Dataset<'_>,
+    resources: &Resources,
+) -> Result<Option<Vec<String>>> {
+    let Some(model) = record.model.linear() else { return Ok(None) };
+    let labels = record.assigned();
+    record.portraits = resources.on_threads(|| portraits_of_items(model, dataset, &labels))??;
+    Ok(record.portraits.as_ref().map(ItemPortraits::names))
+}
+
+/// What the clusters of raw items are like, for rows with these labels, −1 for outliers; none if the rows were not made of raw items.
+///
+/// # Errors
+/// If the rows do not fit the model, or cannot be read.
+pub fn portraits_of_items(
+    model: &Model,
+    dataset: &Dataset<'_>,
+    labels: &[i32],
+) -> Result<Option<ItemPortraits>> {
+    let rows = dataset.rows()?;
+    dataset.items().map(|items| items.portraits(model, &rows, labels, dataset)).transpose()
 }
 
 /// Go on training a model with more rows, for a number of passes over them; clusters keep their numbers, and what counts as an outlier

@@ -9,12 +9,14 @@ mod beside;
 mod models;
 mod networks;
 mod tables;
+mod texts;
 
 pub use arrays::{idx, npy, npz, safetensors};
 pub use beside::{join, labels, spec, vectors};
 pub use models::{checkpoint, model};
 pub use networks::{network_checkpoint, network_model, packed, picture, torch};
 pub use tables::{arrow, parquet, text};
+pub use texts::texts;
 
 #[cfg(test)]
 pub use models::{fit_with_checkpoint, small_models};
@@ -32,7 +34,7 @@ use tempfile::{NamedTempFile, TempDir};
 pub type Target = fn(&[u8]) -> bool;
 
 /// All targets by name.
-pub const TARGETS: [(&str, Target); 18] = [
+pub const TARGETS: [(&str, Target); 19] = [
     ("npy", npy),
     ("npz", npz),
     ("idx", idx),
@@ -40,6 +42,7 @@ pub const TARGETS: [(&str, Target); 18] = [
     ("text", text),
     ("parquet", parquet),
     ("arrow", arrow),
+    ("texts", texts),
     ("labels", labels),
     ("join", join),
     ("vectors", vectors),

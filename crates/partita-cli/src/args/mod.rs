@@ -163,7 +163,8 @@ impl ReadArgs {
 
     /// The files as a specification.
     pub fn spec(&self) -> DataSpec {
-        let ReadOptions { array, columns, exclude, id_column, header, missing, roles, items, .. } = &self.options;
+        let ReadOptions { array, columns, exclude, id_column, header, missing, roles, items, .. } =
+            &self.options;
         DataSpec {
             paths: self.data.clone(),
             array: array.clone(),

@@ -4,8 +4,8 @@ use super::values::{PretextOptimiserArg, device, yes_or_no};
 use clap::builder::RangedU64ValueParser;
 use clap::{ArgGroup, Args, ValueHint};
 use partita_deep::augment::Augment;
-use partita_embed::photos::Normalise;
 use partita_embed::photos::Net;
+use partita_embed::photos::Normalise;
 use std::path::PathBuf;
 
 /// Options of a fit of images. An option that another one requires may also come from the specification.

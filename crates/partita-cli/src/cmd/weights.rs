@@ -37,7 +37,11 @@ fn kind(known: &Known) -> &'static str {
 fn line(known: &Known, places: &Places) -> String {
     let place = places.all(known).first().map_or_else(|| "not here".to_owned(), Place::to_string);
     let Known { name, features, licence, origin, .. } = known;
-    format!("{name:<19} {features:>5} features of {}; {place}\n{:>26}{origin}; licence {licence}\n", kind(known), "")
+    format!(
+        "{name:<19} {features:>5} features of {}; {place}\n{:>26}{origin}; licence {licence}\n",
+        kind(known),
+        ""
+    )
 }
 
 fn described(known: &Known, places: &Places) -> Value {
@@ -54,10 +58,16 @@ fn get(known: &Known, places: &Places) -> Result<()> {
         return Ok(outputs::say(&format!("{} is here already: {place}\n", known.name))?);
     }
     let Some((repository, files)) = known.hub else {
-        bail!("{} cannot be fetched; its weights are those of {}, give them with --encoder-weights", known.name, known.origin);
+        bail!(
+            "{} cannot be fetched; its weights are those of {}, give them with --encoder-weights",
+            known.name,
+            known.origin
+        );
     };
     if std::env::var_os("HF_HUB_OFFLINE").is_some_and(|value| !matches!(value.to_str(), Some("" | "0"))) {
-        bail!("HF_HUB_OFFLINE forbids to fetch {repository}; unset it, or give the weights with --encoder-weights");
+        bail!(
+            "HF_HUB_OFFLINE forbids to fetch {repository}; unset it, or give the weights with --encoder-weights"
+        );
     }
     let path = fetched(repository, files, places)?;
     let hash = partita_embed::weights::sha256(&std::fs::read(&path)?);
@@ -74,14 +84,16 @@ fn fetched(repository: &str, files: &[&str], places: &Places) -> Result<std::pat
         builder = builder.with_cache_dir(cache.clone());
     }
     let from = builder.build()?.model(repository.to_owned());
-    let fetch = |file: &&str| from.get(file).with_context(|| format!("{repository}: {file} cannot be fetched"));
+    let fetch =
+        |file: &&str| from.get(file).with_context(|| format!("{repository}: {file} cannot be fetched"));
     let paths: Vec<std::path::PathBuf> = files.iter().map(fetch).collect::<Result<_>>()?;
     paths.into_iter().next().context("there is nothing to fetch")
 }
 
 #[cfg(not(feature = "download"))]
 fn fetched(repository: &str, files: &[&str], places: &Places) -> Result<std::path::PathBuf> {
-    let cache = places.cache.as_ref().map(|cache| format!(" or, as their programs do, into {}", cache.display()));
+    let cache =
+        places.cache.as_ref().map(|cache| format!(" or, as their programs do, into {}", cache.display()));
     bail!(
         "this program was built without the means to fetch; build it with the feature `download`, or get {} of {repository} yourself and \
          give it with --encoder-weights, or put it into a folder that PARTITA_WEIGHTS names{}",

@@ -64,6 +64,8 @@ impl Lab {
     pub fn command(&self, arguments: &str) -> Command {
         let mut command = Command::new(assert_cmd::cargo::cargo_bin!("partita"));
         command.args(arguments.split_whitespace()).current_dir(self.directory.path());
+        // What weights this machine has must not change a test.
+        command.env_remove("PARTITA_WEIGHTS").env("HF_HUB_CACHE", self.directory.path());
         command
     }
 

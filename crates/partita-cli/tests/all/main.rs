@@ -28,4 +28,5 @@ mod specs;
 #[cfg(unix)]
 mod streams;
 mod tables;
+mod texts;
 mod unwritten;

@@ -16,7 +16,8 @@ fn guests(gaps: bool) -> Vec<[String; 10]> {
         let often = |column: usize| (i * (31 + 6 * column) + column) % 10 > 0;
         let port = if often(1) { kind } else { (kind + 1) % 3 };
         let class = if often(2) { kind } else { (kind + 2) % 3 };
-        let there = |every: usize, cell: String| if gaps && i % every == 5 % every { String::new() } else { cell };
+        let there =
+            |every: usize, cell: String| if gaps && i % every == 5 % every { String::new() } else { cell };
         [
             format!("guest {}", 1000 + i * 7),
             format!("{:.2}", [8.0, 40.0, 300.0][kind] * (0.3 * noise(0)).exp()),
@@ -52,7 +53,9 @@ fn a_table_is_clustered_by_its_plan_which_is_shown_first() {
     let lab = lab();
     let shown = lab.succeed(FIT);
     assert!(shown.trim_start().starts_with("plan"), "{shown}");
-    for line in ["fare", "signed logarithm", "class", "3 levels", "time (1910-", "left out: ship (has one value)"] {
+    for line in
+        ["fare", "signed logarithm", "class", "3 levels", "time (1910-", "left out: ship (has one value)"]
+    {
         assert!(shown.contains(line), "'{line}' is not in: {shown}");
     }
     assert!(shown.contains("remark (is different in most rows"), "{shown}");
@@ -61,7 +64,10 @@ fn a_table_is_clustered_by_its_plan_which_is_shown_first() {
     assert!(number(&report, "/metrics/acc") > 0.9, "{}", report["metrics"]);
     assert_eq!(report["plans"][0]["columns"][0]["name"], "fare");
     assert_eq!(report["portraits"]["table"].as_array().unwrap().len(), 3);
-    assert_eq!(report["columns"][0]["kinds"], json!(["number", "number", "category", "category", "date", "boolean"]));
+    assert_eq!(
+        report["columns"][0]["kinds"],
+        json!(["number", "number", "category", "category", "date", "boolean"])
+    );
 }
 
 #[test]
@@ -83,8 +89,12 @@ fn a_model_takes_raw_tables_with_levels_and_gaps_that_it_never_saw() {
     assert!(same > 230, "{same}");
     // Other columns and another order do not matter; a column of the plan does.
     let lines = rows.iter().map(|r| format!("{},{},{},x,{},{},{}\n", r[6], r[5], r[4], r[3], r[2], r[1]));
-    lab.write("other.csv", lines.fold("alone,day,port,more,class,age,fare\n".to_owned(), |all, line| all + &line));
-    let other: Vec<String> = cells(&lab.succeed("predict m.safetensors other.csv")).into_iter().map(|c| c[1].clone()).collect();
+    lab.write(
+        "other.csv",
+        lines.fold("alone,day,port,more,class,age,fare\n".to_owned(), |all, line| all + &line),
+    );
+    let other: Vec<String> =
+        cells(&lab.succeed("predict m.safetensors other.csv")).into_iter().map(|c| c[1].clone()).collect();
     assert_eq!(other, found.iter().map(|c| c[1].clone()).collect::<Vec<_>>());
     lab.write("lacks.csv", table(&rows).replacen("port", "harbour", 1));
     lab.refused(3, "predict m.safetensors lacks.csv", &["lacks.csv lacks 'port'"]);
@@ -138,9 +148,16 @@ fn gaps_are_planned_for_refused_left_out_or_filled() {
 fn tables_of_numbers_alone_write_the_models_that_they_always_wrote() {
     let lab = lab();
     let numbers = |with_text: bool| {
-        guests(false).iter().fold(if with_text { "fare,age,remark\n" } else { "fare,age\n" }.to_owned(), |text, row| {
-            text + &row[1] + "," + &row[2] + &if with_text { format!(",{}", row[8]) } else { String::new() } + "\n"
-        })
+        guests(false).iter().fold(
+            if with_text { "fare,age,remark\n" } else { "fare,age\n" }.to_owned(),
+            |text, row| {
+                text + &row[1]
+                    + ","
+                    + &row[2]
+                    + &if with_text { format!(",{}", row[8]) } else { String::new() }
+                    + "\n"
+            },
+        )
     };
     lab.write("plain.csv", numbers(false));
     lab.write("text.csv", numbers(true));
@@ -158,17 +175,32 @@ fn strange_tables_are_answered_or_refused_and_never_crash() {
     let rows = guests(false);
     lab.write("one.csv", table(&rows[..1]));
     lab.refused(3, "fit one.csv -k 2", &["one.csv"]);
-    let twice = rows.iter().fold("fare,fare,class\n".to_owned(), |t, r| t + &format!("{},{},{}\n", r[1], r[2], r[3]));
+    let twice =
+        rows.iter().fold("fare,fare,class\n".to_owned(), |t, r| t + &format!("{},{},{}\n", r[1], r[2], r[3]));
     lab.write("twice.csv", twice);
     lab.succeed("fit twice.csv -k 3 -o t.safetensors");
     lab.succeed("predict t.safetensors twice.csv");
     let empty = rows.iter().fold("fare,none,class\n".to_owned(), |t, r| t + &format!("{},,{}\n", r[1], r[3]));
     lab.write("empty.csv", empty);
     assert!(lab.succeed("fit empty.csv -k 3").contains("left out: none (has no value at all)"));
-    let unique = rows.iter().enumerate().fold("fare,code,class\n".to_owned(), |t, (i, r)| t + &format!("{},x{i}y,{}\n", r[1], r[3]));
+    let unique = rows
+        .iter()
+        .enumerate()
+        .fold("fare,code,class\n".to_owned(), |t, (i, r)| t + &format!("{},x{i}y,{}\n", r[1], r[3]));
     lab.write("unique.csv", unique);
     assert!(lab.succeed("fit unique.csv -k 3").contains("left out: code (is different in most rows"));
-    let wide = |row: usize| (0..10_000).map(|j| if j % 10 == 0 { ["a", "b"][(row + j / 10) % 2].to_owned() } else { ((row * 37 + j) % 101).to_string() + ".5" }).collect::<Vec<_>>().join(",");
+    let wide = |row: usize| {
+        (0..10_000)
+            .map(|j| {
+                if j % 10 == 0 {
+                    ["a", "b"][(row + j / 10) % 2].to_owned()
+                } else {
+                    ((row * 37 + j) % 101).to_string() + ".5"
+                }
+            })
+            .collect::<Vec<_>>()
+            .join(",")
+    };
     let header = (0..10_000).map(|j| format!("c{j}")).collect::<Vec<_>>().join(",");
     lab.write("wide.csv", (0..40).fold(header + "\n", |t, row| t + &wide(row) + "\n"));
     let shown = lab.succeed("fit wide.csv -k 2 -r 1");

@@ -53,9 +53,7 @@ fn a_table_is_clustered_by_what_it_measures() {
     lab.refused(3, "fit customers.csv -k 300 --missing median", &["300 clusters", "210 rows", "at most"]);
 
     let said = notes(&lab, &format!("fit customers.csv {FIT} -o m.safetensors --labels-out l.csv"));
-    for word in
-        ["'customer_id' names the rows", "'zip_code'", "12 missing"]
-    {
+    for word in ["'customer_id' names the rows", "'zip_code'", "12 missing"] {
         assert!(said.contains(word), "'{word}' is not in: {said}");
     }
     let report = lab.json(&format!("fit customers.csv {FIT} --truth segments.csv"));
@@ -122,7 +120,9 @@ fn a_model_serves_the_tables_that_come_later() {
 #[test]
 fn gaps_are_refused_with_what_the_model_can_do_about_them() {
     let lab = folder();
-    lab.succeed("fit customers.csv -k 3 -r 1 --columns age,income,visits --missing drop-rows -o d.safetensors");
+    lab.succeed(
+        "fit customers.csv -k 3 -r 1 --columns age,income,visits --missing drop-rows -o d.safetensors",
+    );
     lab.refused(3, "predict d.safetensors customers.csv --missing median", &["no medians", "drop-rows"]);
     lab.refused(
         3,
@@ -189,8 +189,7 @@ fn the_number_of_clusters_and_the_rivals_are_found() {
         serde_json::from_str(&lab.succeed(&format!("{choose} --format json -o -"))).unwrap();
     assert_eq!(choice["best"], json!(3));
     lab.refused(3, &format!("{choose} -o choice.xyz"), &["choice.xyz", ".html"]);
-    let compare =
-        "compare customers.csv --exclude member,name,country,signup_date --truth segments.csv --missing median --seeds 1 --methods";
+    let compare = "compare customers.csv --exclude member,name,country,signup_date --truth segments.csv --missing median --seeds 1 --methods";
     let compared: serde_json::Value =
         serde_json::from_str(&lab.succeed(&format!("{compare} partita,kmeans -k 3 --format json -o -")))
             .unwrap();

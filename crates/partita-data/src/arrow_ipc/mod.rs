@@ -63,7 +63,12 @@ fn collect(
 }
 
 /// The texts of the columns that are asked for, with the names of the rows, from a file or from a stream.
-pub(crate) fn read_texts(path: &Path, file: &File, seekable: bool, options: &TextOptions) -> Result<TextTable> {
+pub(crate) fn read_texts(
+    path: &Path,
+    file: &File,
+    seekable: bool,
+    options: &TextOptions,
+) -> Result<TextTable> {
     guarded(path, FORMAT, || {
         let map = mapped::map(path, file)?;
         let checked = if seekable { check::file(&map) } else { check::stream(&map) };

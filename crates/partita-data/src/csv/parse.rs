@@ -32,8 +32,7 @@ pub(super) enum Fault {
 
 /// Parse a piece that ends at a line end.
 pub(super) fn piece(bytes: &[u8], layout: &Layout) -> Parsed {
-    let mut parsed =
-        Parsed { words: vec![Dictionary::default(); layout.words.len()], ..Parsed::default() };
+    let mut parsed = Parsed { words: vec![Dictionary::default(); layout.words.len()], ..Parsed::default() };
     if let Err(e) = std::str::from_utf8(bytes) {
         parsed.lines = count_lines(&bytes[..e.valid_up_to()]);
         parsed.fault = Some(Fault::NotText);

@@ -42,7 +42,9 @@ fn named(table: Table<'_>, typed: &str) -> Result<Vec<usize>> {
 
 fn usual(table: Table<'_>) -> Result<usize> {
     let text = |i: &usize| table.columns[*i].kind == Kind::Text && naming(*i, &table.columns[*i]).is_none();
-    let called = |name: &&str| table.columns.iter().position(|c| c.kind == Kind::Text && c.name.eq_ignore_ascii_case(name));
+    let called = |name: &&str| {
+        table.columns.iter().position(|c| c.kind == Kind::Text && c.name.eq_ignore_ascii_case(name))
+    };
     let mut all = (0..table.columns.len()).filter(text);
     let only = match (all.next(), all.next()) {
         (Some(only), None) => Some(only),
@@ -55,7 +57,7 @@ fn unclear(path: &Path, columns: &[Column]) -> DataError {
     DataError::Choose {
         path: path.to_owned(),
         problem: "no column that is clearly the one of the texts".into(),
-        advice: "name it (`text`)",
+        advice: "name it with the option text",
         available: list(&columns.iter().map(|c| &c.name).collect::<Vec<_>>()),
     }
 }
@@ -103,11 +105,15 @@ impl Builder {
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.at += bytes.len();
         if self.at > self.limit {
-            let problem = format!("it unpacks to more than {} bytes of text, which its size does not justify", self.limit);
+            let problem = format!(
+                "it unpacks to more than {} bytes of text, which its size does not justify",
+                self.limit
+            );
             return Err(DataError::corrupt(&self.path, "table", problem));
         }
         let path = &self.path;
-        let scratch = |source| DataError::Scratch { path: path.clone(), directory: std::env::temp_dir(), source };
+        let scratch =
+            |source| DataError::Scratch { path: path.clone(), directory: std::env::temp_dir(), source };
         self.spill.write_all(bytes).map_err(scratch)
     }
 

@@ -56,7 +56,11 @@ fn columns(path: &Path, body: &[u8], delimiter: u8, options: &TextOptions) -> Re
     Ok((table::describe(first, &sample[usize::from(header)..], header, false), header))
 }
 
-fn records<'a>(path: &'a Path, body: &'a [u8], delimiter: u8) -> impl Iterator<Item = Result<csv::StringRecord>> + 'a {
+fn records<'a>(
+    path: &'a Path,
+    body: &'a [u8],
+    delimiter: u8,
+) -> impl Iterator<Item = Result<csv::StringRecord>> + 'a {
     let reader = csv::ReaderBuilder::new().has_headers(false).delimiter(delimiter).from_reader(body);
     reader.into_records().map(move |record| record.map_err(|error| crate::cells::text_error(path, &error)))
 }

@@ -49,7 +49,8 @@ impl Gathered {
             }
         }
         if let (Some(ids), Some(id)) = (&mut self.builder.ids, self.chosen.id) {
-            let found = strings(column(id).as_ref()).ok_or_else(|| unreadable(&self.path, &self.columns[id]))?;
+            let found =
+                strings(column(id).as_ref()).ok_or_else(|| unreadable(&self.path, &self.columns[id]))?;
             ids.values.extend(found);
         }
         Ok(())
@@ -87,6 +88,6 @@ fn unreadable(path: &Path, column: &Column) -> DataError {
     DataError::Column {
         path: path.to_owned(),
         column: column.name.clone(),
-        problem: "holds no text; name another column (`text`)".to_owned(),
+        problem: "holds no text; name another column with the option text".to_owned(),
     }
 }

@@ -30,8 +30,9 @@ pub(super) fn read(path: &Path, file: &File, packed: bool, options: &TextOptions
     };
     let id = id_field(path, options.id_column.as_deref(), &fields)?.filter(|id| !wanted.contains(id));
     let names: Vec<&str> = wanted.iter().chain(&id).map(String::as_str).collect();
-    let column = id.as_ref().map(|id| Column::new(id.clone(), Kind::Text));
-    let mut builder = Builder::new(path, options.memory, usize::MAX).named(column.as_ref(), options.id_column.is_some());
+    let column = id.as_ref().map(|id| Column::new(id, Kind::Text));
+    let mut builder =
+        Builder::new(path, options.memory, usize::MAX).named(column.as_ref(), options.id_column.is_some());
     lines.each(&names, |values| {
         let (texts, rest) = values.split_at_mut(wanted.len());
         builder.push(texts.iter().map(|value| value.as_deref().unwrap_or_default()))?;
@@ -53,7 +54,11 @@ pub(crate) fn cells(path: &Path, file: &File, packed: bool, choose: Choose<'_>) 
     let called = |name: &&str| fields.iter().find(|field| field.name.eq_ignore_ascii_case(name));
     let column = match choose.column {
         Some(name) => find(path, name, &fields)?,
-        None => choose.called.iter().find_map(called).ok_or_else(|| unclear(path, &fields, "name it after the file and a colon"))?,
+        None => choose
+            .called
+            .iter()
+            .find_map(called)
+            .ok_or_else(|| unclear(path, &fields, "name it after the file and a colon"))?,
     };
     let column = column.name.clone();
     let id = id_field(path, None, &fields)?.filter(|id| *id != column);
@@ -166,7 +171,9 @@ impl Lines<'_> {
     }
 
     fn filled(&self) -> impl Iterator<Item = (usize, &[u8])> {
-        (0..self.places.len()).map(|number| (number, self.line(number))).filter(|(_, line)| !line.trim_ascii().is_empty())
+        (0..self.places.len())
+            .map(|number| (number, self.line(number)))
+            .filter(|(_, line)| !line.trim_ascii().is_empty())
     }
 
     fn parsed<'l, S: DeserializeSeed<'l>>(&self, number: usize, line: &'l [u8], seed: S) -> Result<S::Value> {

@@ -31,7 +31,8 @@ pub(super) fn places(path: &Path, text: &[u8]) -> Result<Vec<(usize, usize)>> {
     while at < text.len() {
         let end = text[at..].iter().position(|&b| b == b'\n').map_or(text.len(), |len| at + len);
         if end - at > LONGEST {
-            let problem = format!("line {} (from byte {at}) is longer than {LONGEST} bytes", places.len() + 1);
+            let problem =
+                format!("line {} (from byte {at}) is longer than {LONGEST} bytes", places.len() + 1);
             return Err(DataError::corrupt(path, "text", problem));
         }
         let len = text[at..end].strip_suffix(b"\r").map_or(end - at, <[u8]>::len);
@@ -80,7 +81,8 @@ fn are_sentences(head: &[u8]) -> bool {
         };
         line.trim().split(delimiter).filter(|cell| delimiter != ' ' || !cell.is_empty()).map(number).collect()
     };
-    let rows: Vec<Vec<bool>> = lines.iter().skip(usize::from(lines.len() > 1)).map(|line| cells(line)).collect();
+    let rows: Vec<Vec<bool>> =
+        lines.iter().skip(usize::from(lines.len() > 1)).map(|line| cells(line)).collect();
     let width = rows.first().map_or(0, Vec::len);
     let alike = rows.iter().filter(|row| row.len() == width).count();
     let numbers = |column: usize| {

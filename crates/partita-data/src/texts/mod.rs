@@ -21,8 +21,20 @@ use std::path::Path;
 
 /// Names that the column or field of the texts usually has, the most usual first.
 const USUAL: [&str; 14] = [
-    "text", "texts", "body", "content", "document", "sentence", "message", "abstract", "description", "review", "comment",
-    "question", "summary", "title",
+    "text",
+    "texts",
+    "body",
+    "content",
+    "document",
+    "sentence",
+    "message",
+    "abstract",
+    "description",
+    "review",
+    "comment",
+    "question",
+    "summary",
+    "title",
 ];
 
 /// Texts in memory or in a file, by number.
@@ -101,7 +113,8 @@ pub struct TextTable {
 
 /// Whether a text file is a table by its name, which gzip may have lengthened.
 fn has_columns(path: &Path) -> bool {
-    let extension = |path: &Path| path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
+    let extension =
+        |path: &Path| path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
     let packed = extension(path) == "gz";
     let inside = if packed { path.file_stem().map(Path::new).map(extension) } else { Some(extension(path)) };
     inside.is_some_and(|found| ["csv", "tsv", "tab", "psv"].contains(&found.as_str()))
@@ -138,4 +151,3 @@ pub fn read_texts(path: impl AsRef<Path>, options: &TextOptions) -> Result<TextT
     }
     Ok(table)
 }
-

@@ -6,8 +6,8 @@ mod colour;
 mod warp;
 
 use crate::error::{DeepError, Result};
-use partita_embed::images::Image;
 use partita::rng::{Stream, stream};
+use partita_embed::images::Image;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -6,8 +6,8 @@ mod layers;
 mod plain;
 mod resnet;
 
-pub use kept::kept;
 pub use inverted::{Inverted, InvertedNet};
+pub use kept::kept;
 pub use layers::ConvBn;
 pub use plain::{Dense, Mlp, Vgg4};
 pub use resnet::{ResNet, Residual, Stem};

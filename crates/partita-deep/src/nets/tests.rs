@@ -4,6 +4,7 @@ use super::*;
 use crate::device::tested;
 use crate::weights::walk::{fill, values};
 use burn::tensor::TensorData;
+use partita_embed::weights::Layout;
 use std::collections::BTreeMap;
 
 #[derive(serde::Deserialize)]
@@ -60,9 +61,9 @@ fn check(
     assert!(worst < tolerance * scale.max(1.0), "{worst} of {scale}");
 }
 
-fn build(name: &str, shape: ImageShape, device: &Device) -> (Backbone, Layout) {
+fn named(name: &str, shape: ImageShape, device: &Device) -> (Backbone, Layout) {
     if name == "mlp" {
-        return (Backbone::Mlp(Mlp::new(35, &[40, 40], device)), |name| partita_embed::photos::Net::Mlp.layouts()[0](name));
+        return (Backbone::Mlp(Mlp::new(35, &[40, 40], device)), Net::Mlp.layouts()[0]);
     }
     let net: Net = name.parse().unwrap();
     (build(net, shape, device).unwrap(), net.layouts()[0])
@@ -72,16 +73,16 @@ fn build(name: &str, shape: ImageShape, device: &Device) -> (Backbone, Layout) {
 fn networks_agree_with_pytorch() {
     let golden: BTreeMap<String, Golden> =
         serde_json::from_str(include_str!("../../tests/golden/networks.json")).unwrap();
-    assert_eq!(golden.len(), NAMES.len() - 1, "every network but the pixels themselves");
+    assert_eq!(golden.len(), Net::names().count() - 1, "every network but the pixels themselves");
     for (name, golden) in &golden {
         println!("{name}");
         let device = tested();
-        let (backbone, layout) = build(name, golden.shape, &device);
+        let (backbone, layout) = named(name, golden.shape, &device);
         check(backbone, layout, golden, &device, (&golden.tested, 2e-5));
         // With gradients, batch normalisation uses the batch's own moments. In the last maps these come from only 16
         // numbers per channel, whose small variances amplify rounding.
         let device = tested().autodiff();
-        let (backbone, layout) = build(name, golden.shape, &device);
+        let (backbone, layout) = named(name, golden.shape, &device);
         check(backbone, layout, golden, &device, (&golden.trained, 2e-4));
     }
 }

@@ -4,10 +4,10 @@
 use super::Params;
 use super::params::Aim;
 use crate::augment::{Augment, Draw};
-use partita_embed::photos::Normalise;
-use partita_embed::images::Pixels;
 use burn::tensor::TensorData;
 use partita::rng::{Stream, stream};
+use partita_embed::images::Pixels;
+use partita_embed::photos::Normalise;
 use rand::RngExt;
 use rayon::prelude::*;
 

@@ -1,9 +1,7 @@
 //! A trained network as a file, and its predictions for images.
 
 use super::{Aim, Params, checkpoint};
-use partita_embed::photos::Normalise;
 use crate::error::{DeepError, Result};
-use partita_embed::images::Pixels;
 use crate::nets::{Classifier, ImageShape};
 use crate::weights::{complete, tensors, walk, walk::values};
 use burn::module::Module;
@@ -13,6 +11,8 @@ use partita_data::CompleteFile;
 use partita_data::model_file::Names;
 use partita_data::safetensors_io::{TensorFile, Values};
 use partita_data::versions::Origin;
+use partita_embed::images::Pixels;
+use partita_embed::photos::Normalise;
 use rayon::prelude::*;
 use std::path::Path;
 

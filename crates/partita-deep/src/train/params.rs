@@ -1,13 +1,13 @@
 //! Options of a deep fit, checked once.
 
 use crate::augment::Augment;
-use partita_embed::photos::Normalise;
 use crate::error::{DeepError, Result};
 use crate::losses::Vat;
 use crate::nets::{ImageShape, Net};
 use crate::optimise::{Pace, Rule};
 use partita::linear::{EM_ITERATIONS, Loss, Refresh, Solver};
 use partita::simplex::{check_prior, uniform};
+use partita_embed::photos::Normalise;
 use serde::{Deserialize, Serialize};
 
 /// What is minimised.

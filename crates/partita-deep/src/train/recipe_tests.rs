@@ -2,13 +2,13 @@
 
 use super::*;
 use crate::device::tested;
-use partita_embed::images::Images;
 use crate::losses::symmetric_kl;
 use crate::nets::Net;
 use crate::optimise::{Pace, Rule};
 use burn::tensor::Tensor;
 use partita::linear::{Loss, Solver};
 use partita::report::Silent;
+use partita_embed::images::Images;
 use rand::RngExt;
 
 fn noise(n: usize, seed: u64) -> Pixels {

@@ -68,10 +68,10 @@ mod tests {
 
     #[test]
     fn a_dead_cluster_starts_beside_the_largest() {
-        use partita_embed::images::Pixels;
         use crate::nets::Net;
         use crate::optimise::{Moments, Pace};
         use crate::train::{Input, Params};
+        use partita_embed::images::Pixels;
         let pixels = Pixels::new([1, 2, 2], vec![9; 4 * 30]);
         let params = Params { batch: 10, ..Params::new(3, Net::Linear) };
         let mut trainer = Trainer::new(&Input::new(&pixels), &params, crate::device::tested()).unwrap();

@@ -1,14 +1,14 @@
 use super::*;
-use partita_embed::photos::PhotoNet;
-use std::borrow::Cow;
 use crate::device::tested;
-use partita_embed::images::Images;
 use crate::nets::Net;
 use crate::optimise::Rule;
 use partita::linear::{Loss, Solver};
 use partita::metrics::scores;
 use partita::report::Silent;
+use partita_embed::images::Images;
+use partita_embed::photos::PhotoNet;
 use rand::RngExt;
+use std::borrow::Cow;
 
 /// Vertical or horizontal stripes of random phase, with noise.
 fn stripes(n: usize) -> (Pixels, Vec<i64>) {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::nets::Classifier;
+use crate::nets::{Classifier, build};
 use burn::module::Module;
 use burn::tensor::{Device, TensorData};
 

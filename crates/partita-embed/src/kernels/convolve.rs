@@ -30,7 +30,13 @@ pub(crate) struct Convolution {
 
 impl Convolution {
     /// From weights `[to, from, height, width]` and a bias for each output channel; results are clipped to `bounds`.
-    pub fn new(window: Window, [from, to]: [usize; 2], weights: &[f32], bias: &[f32], bounds: [f32; 2]) -> Self {
+    pub fn new(
+        window: Window,
+        [from, to]: [usize; 2],
+        weights: &[f32],
+        bias: &[f32],
+        bounds: [f32; 2],
+    ) -> Self {
         let taps = window.taps();
         let mut packed = vec![0.0; to.next_multiple_of(GROUP) * taps * from];
         for (o, weights) in weights.chunks_exact(from * taps).enumerate() {
@@ -52,7 +58,11 @@ impl Convolution {
         let mut out = shelf.maps(x.n, self.window.output(x.size), self.to);
         assert_eq!(x.channels, self.from, "channels of the input");
         if let Some(past) = past {
-            assert_eq!((past.n, past.size, past.stride), (out.n, out.size, out.stride), "maps that are added");
+            assert_eq!(
+                (past.n, past.size, past.stride),
+                (out.n, out.size, out.stride),
+                "maps that are added"
+            );
         }
         vectorised(Convolve { of: self, x, past, out: &mut out });
         out
@@ -103,7 +113,8 @@ impl Work for Convolve<'_> {
     unsafe fn run<V: Vector, const M: usize, const N: usize>(self) {
         let Self { of, x, past, out } = self;
         let (places, block) = (out.pixels(), TILES * M);
-        let (taps, depth) = if of.copied() { (1, of.from * of.window.taps()) } else { (of.window.taps(), of.from) };
+        let (taps, depth) =
+            if of.copied() { (1, of.from * of.window.taps()) } else { (of.window.taps(), of.from) };
         let mut patches = vec![0.0; if of.copied() { block * depth } else { 0 }];
         let mut pointers = vec![std::ptr::null::<f32>(); block * taps];
         let groups = out.channels.div_ceil(GROUP);
@@ -121,7 +132,8 @@ impl Work for Convolve<'_> {
                     continue;
                 }
                 for (tap, pixel) in of.window.pixels(x, first + i).enumerate() {
-                    pointers[tap * M] = pixel.map_or(of.zeros.as_ptr(), |at| x.numbers[at..at + depth].as_ptr());
+                    pointers[tap * M] =
+                        pixel.map_or(of.zeros.as_ptr(), |at| x.numbers[at..at + depth].as_ptr());
                 }
             }
             for group in (0..groups).step_by(abreast) {
@@ -200,16 +212,14 @@ impl Tile<'_> {
                 }
             }
             let (low, high) = (V::splat(low), V::splat(high));
-            for m in 0..M {
-                if m < self.rows {
-                    for n in 0..N {
-                        let place = m * self.stride + n * V::LANES;
-                        let sum = match self.past {
-                            Some(past) => sums[m][n].plus(V::load(past.add(place))),
-                            None => sums[m][n],
-                        };
-                        sum.clamp(low, high).store(self.out.add(place));
-                    }
+            for (m, sums) in sums.into_iter().enumerate().take(self.rows) {
+                for (n, sum) in sums.into_iter().enumerate() {
+                    let place = m * self.stride + n * V::LANES;
+                    let sum = match self.past {
+                        Some(past) => sum.plus(V::load(past.add(place))),
+                        None => sum,
+                    };
+                    sum.clamp(low, high).store(self.out.add(place));
                 }
             }
         }

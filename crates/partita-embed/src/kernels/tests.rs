@@ -17,12 +17,20 @@ fn maps(n: usize, size: [usize; 2], channels: usize) -> Maps {
 }
 
 /// A number of an output by the definition: each channel from those of its group.
-fn defined(x: &Maps, window: Window, weights: &[f32], inputs: std::ops::Range<usize>, o: usize, place: usize) -> f64 {
+fn defined(
+    x: &Maps,
+    window: Window,
+    weights: &[f32],
+    inputs: std::ops::Range<usize>,
+    o: usize,
+    place: usize,
+) -> f64 {
     let depth = inputs.len();
     let terms = window.pixels(x, place).enumerate().filter_map(|(tap, at)| Some((tap, at?)));
     terms
         .flat_map(|(tap, at)| {
-            let term = move |(i, c): (usize, usize)| (x.numbers[at + c], (o * depth + i) * window.taps() + tap);
+            let term =
+                move |(i, c): (usize, usize)| (x.numbers[at + c], (o * depth + i) * window.taps() + tap);
             inputs.clone().enumerate().map(term).collect::<Vec<_>>()
         })
         .map(|(v, w)| f64::from(v) * f64::from(weights[w]))
@@ -117,7 +125,11 @@ fn the_largest_and_the_mean_of_channels_are_found_without_the_border() {
     let y = largest(window, &x, &mut Shelf::default());
     assert_eq!(y.size, [2, 2]);
     let expected = [(0, 0), (0, 1), (1, 0), (1, 1)].map(|(r, c)| x.pixel(4 * r + c)[5]);
-    assert_eq!(y.pixel(0)[5], expected.into_iter().fold(f32::MIN, f32::max), "zeros around it would be larger");
+    assert_eq!(
+        y.pixel(0)[5],
+        expected.into_iter().fold(f32::MIN, f32::max),
+        "zeros around it would be larger"
+    );
     let mut row = [0.0; 16];
     means(&x, &mut row);
     let sum: f32 = (0..16).map(|at| x.pixel(at)[5]).sum();

@@ -51,8 +51,11 @@ impl Asked {
         let size = match size {
             None => known.size,
             Some(text) => text.parse().ok().filter(|size| SIDES.contains(size)).ok_or_else(|| {
-                let problem =
-                    format!("`{text}` is no size of photos; write {name}@SIZE with {} to {} pixels", SIDES.start(), SIDES.end());
+                let problem = format!(
+                    "`{text}` is no size of photos; write {name}@SIZE with {} to {} pixels",
+                    SIDES.start(),
+                    SIDES.end()
+                );
                 EmbedError::Refused(problem)
             })?,
         };
@@ -86,7 +89,12 @@ impl Asked {
             features: self.known.features,
             sha256: file.hash().to_owned(),
         };
-        Ok(PhotoEncoder { network: PhotoNet::new(self.net, file, normalise, self.size)?, about, place, known: self.known })
+        Ok(PhotoEncoder {
+            network: PhotoNet::new(self.net, file, normalise, self.size)?,
+            about,
+            place,
+            known: self.known,
+        })
     }
 }
 
@@ -128,12 +136,15 @@ impl PhotoEncoder {
     /// # Errors
     /// If the weights are nowhere, or those that were given are others.
     pub fn of_stored(stored: &StoredEncoder, given: Option<&Path>, places: &Places) -> Result<Self> {
-        let broken = |problem: String| EmbedError::Refused(format!("the encoder of the model cannot be used: {problem}"));
+        let broken = |problem: String| {
+            EmbedError::Refused(format!("the encoder of the model cannot be used: {problem}"))
+        };
         if stored.kind != PHOTOS {
             return Err(broken(format!("it encodes {}, not photos", stored.kind)));
         }
         let about: About = serde_json::from_value(stored.about.clone()).map_err(|e| broken(e.to_string()))?;
-        let asked = Asked::parse(&format!("{}@{}", about.name, about.size)).map_err(|e| broken(e.to_string()))?;
+        let asked =
+            Asked::parse(&format!("{}@{}", about.name, about.size)).map_err(|e| broken(e.to_string()))?;
         let normalise: Normalise = about.normalise.parse()?;
         let known = asked.known;
         let candidates = match given {
@@ -149,7 +160,12 @@ impl PhotoEncoder {
             }
             let network = PhotoNet::new(asked.net, &file, normalise, about.size)?;
             if network.features() != about.features {
-                return Err(broken(format!("{} has {} features, not {}", about.name, network.features(), about.features)));
+                return Err(broken(format!(
+                    "{} has {} features, not {}",
+                    about.name,
+                    network.features(),
+                    about.features
+                )));
             }
             return Ok(Self { network, about, place, known });
         }
@@ -174,9 +190,16 @@ impl PhotoEncoder {
         let licence = match (built, &self.place) {
             (true, _) => format!("licence {}, from {}", self.known.licence, self.known.origin),
             (false, Place::Cache(_)) => format!("licence {}", self.known.licence),
-            _ => format!("licence as their source says; usually: {}, {}", self.known.licence, self.known.origin),
+            _ => format!(
+                "licence as their source says; usually: {}, {}",
+                self.known.licence, self.known.origin
+            ),
         };
-        format!("{name}: {features} features of photos at {size}×{size} pixels; weights {} ({licence}; SHA-256 {})", self.place, short(sha256))
+        format!(
+            "{name}: {features} features of photos at {size}×{size} pixels; weights {} ({licence}; SHA-256 {})",
+            self.place,
+            short(sha256)
+        )
     }
 }
 

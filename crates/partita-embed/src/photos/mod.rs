@@ -2,18 +2,18 @@
 
 mod about;
 mod encoder;
-mod photo_net;
 mod forms;
 mod layouts;
 mod net;
 mod network;
 mod normalise;
+mod photo_net;
 mod plan;
 
 pub use encoder::{Asked, PHOTOS, PhotoEncoder, photo_encoders};
-pub use photo_net::PhotoNet;
 pub use net::{ImageShape, Net};
 pub use normalise::Normalise;
+pub use photo_net::PhotoNet;
 
 use crate::error::{EmbedError, Result};
 use crate::weights::{Match, StateDict};

@@ -59,13 +59,18 @@ impl FromStr for Net {
 
     fn from_str(text: &str) -> Result<Self> {
         NAMES.iter().find(|(name, _)| *name == text).map(|(_, net)| *net).ok_or_else(|| {
-            let known: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
+            let known: Vec<&str> = Self::names().collect();
             EmbedError::UnknownNet { name: text.to_owned(), known: known.join(", ") }
         })
     }
 }
 
 impl Net {
+    /// The names of all networks.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        NAMES.iter().map(|(name, _)| *name)
+    }
+
     /// Refuse images that the network cannot take.
     ///
     /// # Errors

@@ -2,8 +2,8 @@
 
 use super::plan::{Layer, Past, Plan};
 use crate::error::Result;
-use crate::kernels::{Convolution, Depthwise, Maps, Shelf, largest, means};
 use crate::kernels::Window;
+use crate::kernels::{Convolution, Depthwise, Maps, Shelf, largest, means};
 use std::collections::BTreeMap;
 
 /// A convolution of either kind.

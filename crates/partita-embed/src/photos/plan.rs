@@ -57,7 +57,8 @@ const RELU6: [f32; 2] = [0.0, 6.0];
 impl Plan {
     /// The plan of a network for images of three channels; nothing for those that only learn from images here.
     pub fn of(net: Net) -> Option<Self> {
-        let residual = |depths, bottleneck, keras, stem, pool| Some(resnet(depths, bottleneck, keras, (stem, pool)));
+        let residual =
+            |depths, bottleneck, keras, stem, pool| Some(resnet(depths, bottleneck, keras, (stem, pool)));
         match net {
             Net::Linear | Net::Mlp | Net::Vgg4 => None,
             Net::Resnet18 => residual([2, 2, 2, 2], false, false, (7, 2), Some(3)),
@@ -143,7 +144,8 @@ fn inverted(stages: &[Stage], border: Border, epsilon: f32) -> Plan {
             let (hidden, step) = (from * widen, if i == 0 { stride } else { 1 });
             let at = format!("blocks.{}", blocks.len());
             let expand = make(&format!("{at}.expand"), [from, hidden], 1).within(RELU6);
-            let each = make(&format!("{at}.depthwise"), [hidden, hidden], kernel).stepping(step).within(RELU6);
+            let each =
+                make(&format!("{at}.depthwise"), [hidden, hidden], kernel).stepping(step).within(RELU6);
             let project = make(&format!("{at}.project"), [hidden, to], 1);
             let layers = (widen > 1).then_some(expand).into_iter();
             let layers = layers.chain([Layer { depthwise: true, ..each }, project]).collect();
@@ -174,7 +176,8 @@ fn resnet(
             let step = if i > 0 && j == 0 { 2 } else { 1 };
             let [first, second] = if keras || !bottleneck { [step, 1] } else { [1, step] };
             let one = make([from, width], if bottleneck { 1 } else { 3 }).stepping(first);
-            let mut layers = vec![one.numbered(&at, 1), make([width, width], 3).stepping(second).numbered(&at, 2)];
+            let mut layers =
+                vec![one.numbered(&at, 1), make([width, width], 3).stepping(second).numbered(&at, 2)];
             layers.extend(bottleneck.then(|| layer(&format!("{at}third"), [width, to], 1, Border::Half)));
             let layers = layers.into_iter().map(|layer| layer.within(RELU)).collect();
             let through = || layer(&format!("{at}downsample"), [from, to], 1, Border::Half).stepping(step);

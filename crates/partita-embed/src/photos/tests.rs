@@ -56,7 +56,8 @@ fn networks_agree_with_pytorch() {
         let Ok(net) = name.parse::<Net>() else { continue };
         let Some(plan) = Plan::of(net).filter(|_| golden.shape[0] == 3) else { continue };
         let (layout, shapes) = (net.layouts()[0], needed(&plan));
-        let network = Network::new(&plan, &mut |name| Ok(formula(&layout(name).unwrap(), &shapes[name]))).unwrap();
+        let network =
+            Network::new(&plan, &mut |name| Ok(formula(&layout(name).unwrap(), &shapes[name]))).unwrap();
         assert_eq!(network.features(), golden.features);
         let [c, h, w] = golden.shape;
         let input = interleaved(golden.shape, &numbers("input", 4 * c * h * w));
@@ -76,7 +77,8 @@ fn networks_agree_with_pytorch() {
 fn both_layouts_of_mobilenet_name_every_tensor_once() {
     let shapes = needed(&Plan::of(Net::Mobilenetv2).unwrap());
     for layout in Net::Mobilenetv2.layouts() {
-        let names: std::collections::BTreeSet<String> = shapes.keys().map(|name| layout(name).unwrap()).collect();
+        let names: std::collections::BTreeSet<String> =
+            shapes.keys().map(|name| layout(name).unwrap()).collect();
         assert_eq!(names.len(), 260);
     }
 }
@@ -84,7 +86,12 @@ fn both_layouts_of_mobilenet_name_every_tensor_once() {
 fn photos(count: usize) -> Vec<crate::images::Image> {
     let pixel = |i: usize, p: usize| (p * (7 + i) + p / 40 * 31) as u8;
     (0..count)
-        .map(|i| crate::images::Image { channels: 3, height: 40, width: 40, pixels: (0..4800).map(|p| pixel(i, p)).collect() })
+        .map(|i| crate::images::Image {
+            channels: 3,
+            height: 40,
+            width: 40,
+            pixels: (0..4800).map(|p| pixel(i, p)).collect(),
+        })
         .collect()
 }
 
@@ -115,7 +122,10 @@ fn a_stored_encoder_comes_back_with_its_own_weights_only() {
     let mut changed = stored.clone();
     changed.about["sha256"] = "ab".repeat(32).into();
     let told = PhotoEncoder::of_stored(&changed, None, &Places::default()).unwrap_err().to_string();
-    assert!(told.contains("abababab") && told.contains("built in") && told.contains("--encoder-weights"), "{told}");
+    assert!(
+        told.contains("abababab") && told.contains("built in") && told.contains("--encoder-weights"),
+        "{told}"
+    );
     for (key, value) in [("name", "vgg"), ("normalise", "none"), ("size", "7")] {
         let mut hostile = stored.clone();
         hostile.about[key] = value.into();

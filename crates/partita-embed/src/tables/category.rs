@@ -25,6 +25,7 @@ pub struct CategoryPlan {
     /// Their indicators.
     pub indicators: Vec<Indicator>,
     /// The indicator of rows without a value, if they are a level of their own.
+    #[serde(rename = "gaps")]
     pub missing: Option<Indicator>,
     /// The indicator of all other levels, if rows had some. Without it, a level that was not seen counts as the average row.
     pub other: Option<Indicator>,

@@ -49,7 +49,8 @@ impl DatePlan {
         let weekday = last - first >= WEEK && !months && varies(survey.values(at).map(weekday));
         let hour = counts.seconds.is_some_and(|(low, high)| low != high);
         let deviation = if first < last { days.deviation() } else { 0.0 };
-        let parts = usize::from(deviation > 0.0) + [month, weekday, hour].iter().filter(|part| **part).count();
+        let parts =
+            usize::from(deviation > 0.0) + [month, weekday, hour].iter().filter(|part| **part).count();
         // Each part has about the variance 1, and all together have it.
         let share = 1.0 / (parts.max(1) as f64).sqrt();
         Self {
@@ -104,7 +105,8 @@ impl DatePlan {
     pub(super) fn parts(&self) -> Vec<String> {
         let circles = [(self.month, "month"), (self.weekday, "weekday"), (self.hour, "hour")];
         let circles = circles.iter().filter(|(counts, _)| *counts);
-        let circles = circles.flat_map(|(_, part)| ["sine", "cosine"].map(|what| format!(": {part} ({what})")));
+        let circles =
+            circles.flat_map(|(_, part)| ["sine", "cosine"].map(|what| format!(": {part} ({what})")));
         let gaps = self.gaps.map(|_| " missing".to_owned());
         std::iter::once(": time".to_owned()).chain(circles).chain(gaps).collect()
     }
@@ -117,7 +119,11 @@ impl DatePlan {
         let [first, last] = self.range.map(shown);
         let mut text = format!("time ({first} to {last}){circles}");
         if let Some(gaps) = &self.gaps {
-            text += &format!("; gaps ({:.0} %) become {} and are marked", 100.0 * gaps.centre, shown(self.median));
+            text += &format!(
+                "; gaps ({:.0} %) become {} and are marked",
+                100.0 * gaps.centre,
+                shown(self.median)
+            );
         }
         text
     }
@@ -177,7 +183,9 @@ mod tests {
             found.encode(day, 0.0, &mut out);
             out
         };
-        let apart = |a: f32, b: f32| row(a)[1..3].iter().zip(&row(b)[1..3]).map(|(a, b)| (a - b).powi(2)).sum::<f32>();
+        let apart = |a: f32, b: f32| {
+            row(a)[1..3].iter().zip(&row(b)[1..3]).map(|(a, b)| (a - b).powi(2)).sum::<f32>()
+        };
         assert!(apart(364.0, 366.0) < apart(364.0, 300.0));
         assert_eq!(row(f32::NAN)[0], row(found.median)[0]);
         assert_eq!(row(f32::NAN)[1..], vec![0.0; found.width() - 1]);

@@ -60,12 +60,13 @@ impl TableEncoder {
     /// # Errors
     /// If it is of another kind, or its plan is broken.
     pub fn restore(stored: &StoredEncoder) -> Result<Self> {
-        let refused = |problem: String| EmbedError::Refused(format!("the plan of a table in the model {problem}"));
+        let refused =
+            |problem: String| EmbedError::Refused(format!("the plan of a table in the model {problem}"));
         if stored.kind != KIND {
             return Err(refused(format!("is of another kind, '{}'", stored.kind)));
         }
-        let plan: TablePlan =
-            serde_json::from_value(stored.about.clone()).map_err(|e| refused(format!("is not complete ({e})")))?;
+        let plan: TablePlan = serde_json::from_value(stored.about.clone())
+            .map_err(|e| refused(format!("is not complete ({e})")))?;
         if !plan.is_sound() || plan.width() > MOST {
             return Err(refused("has numbers that are none; fit the model again".to_owned()));
         }
@@ -80,7 +81,9 @@ impl TableEncoder {
     fn row(&self, cells: &[Cell<'_>], mut out: &mut [f32]) -> Result<()> {
         if cells.len() != self.plan.columns.len() {
             let (found, needed) = (cells.len(), self.plan.columns.len());
-            return Err(EmbedError::Refused(format!("a row has {found} cells where the plan has {needed} columns")));
+            return Err(EmbedError::Refused(format!(
+                "a row has {found} cells where the plan has {needed} columns"
+            )));
         }
         for (cell, column) in cells.iter().zip(&self.plan.columns) {
             let (part, rest) = out.split_at_mut(column.width());
@@ -92,7 +95,9 @@ impl TableEncoder {
                     let word = if value == 0.0 { "false" } else { "true" };
                     plan.encode(plan.slot(Some(word)), part);
                 }
-                (How::Category(plan) | How::Boolean(plan), Cell::Missing) => plan.encode(plan.slot(None), part),
+                (How::Category(plan) | How::Boolean(plan), Cell::Missing) => {
+                    plan.encode(plan.slot(None), part);
+                }
                 (How::Category(plan) | How::Boolean(plan), _) => plan.encode(Slot::Other, part),
                 (How::Date(plan), Cell::Moment(day, seconds)) => plan.encode(day, seconds, part),
                 (How::Date(plan), Cell::Missing) => plan.encode(f32::NAN, 0.0, part),

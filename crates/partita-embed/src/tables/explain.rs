@@ -48,8 +48,11 @@ impl TablePlan {
             }
             How::Date(_) => {
                 let day = shown(cell);
-                let seconds = cells.get(found.at + 1).copied().filter(|s| found.kind == ColumnKind::Date && *s > 0.0);
-                let value = seconds.map_or(day.clone(), |s| format!("{day} {:02}:{:02}", s as u32 / 3600, s as u32 / 60 % 60));
+                let seconds =
+                    cells.get(found.at + 1).copied().filter(|s| found.kind == ColumnKind::Date && *s > 0.0);
+                let value = seconds.map_or(day.clone(), |s| {
+                    format!("{day} {:02}:{:02}", s as u32 / 3600, s as u32 / 60 % 60)
+                });
                 let text = format!("{name} {value}");
                 (value, text)
             }

@@ -25,3 +25,6 @@ pub use number::{Indicator, NumberPlan};
 pub use plan::{ColumnPlan, How, PlanOptions, Planned, TablePlan};
 pub use portrait::{Difference, TablePortrait, What, portraits};
 pub use text::figures;
+
+#[cfg(test)]
+mod tests;

@@ -94,7 +94,7 @@ impl NumberPlan {
     pub(super) fn say(&self) -> String {
         let mut parts = Vec::new();
         match (self.log, self.scale) {
-            (_, scale) if scale == 0.0 => parts.push("one value; only its gaps count".to_owned()),
+            (_, 0.0) => parts.push("one value; only its gaps count".to_owned()),
             (Some(_), _) => parts.push("signed logarithm (strongly skewed), scaled".to_owned()),
             (None, _) => parts.push("scaled".to_owned()),
         }
@@ -169,7 +169,8 @@ fn log_unit(survey: &Survey, at: usize, raw: &Sorted) -> Option<f64> {
 /// a column has the variance 1.
 pub(super) fn scale(drafts: &mut [&mut Draft]) -> Prepare {
     let plain = |draft: &&&mut Draft| draft.plan.log.is_none() && draft.deviation > 0.0;
-    let of = |value: fn(&Draft) -> f64| -> Vec<f64> { drafts.iter().filter(plain).map(|d| value(d)).collect() };
+    let of =
+        |value: fn(&Draft) -> f64| -> Vec<f64> { drafts.iter().filter(plain).map(|d| value(d)).collect() };
     let deviations = of(|draft| draft.deviation);
     let kind = Prepare::by_units(&deviations, &of(|draft| draft.inner)).kind;
     let squares = deviations.iter().map(|d| d * d).sum::<f64>() / deviations.len().max(1) as f64;
@@ -226,7 +227,8 @@ mod tests {
 
     #[test]
     fn incomes_are_seen_by_their_logarithm_whatever_the_currency() {
-        let income: Vec<f32> = (0..300).map(|i| (3.0 * ((i * 97 % 300) as f32 / 150.0 - 1.0)).exp()).collect();
+        let income: Vec<f32> =
+            (0..300).map(|i| (3.0 * ((i * 97 % 300) as f32 / 150.0 - 1.0)).exp()).collect();
         let cents: Vec<f32> = income.iter().map(|v| v * 128.0).collect();
         let other: Vec<f32> = (0..300).map(|i| (i * 7 % 300) as f32 + 0.5).collect();
         let found = drafts(&[&income, &cents, &other]);
@@ -238,12 +240,13 @@ mod tests {
     #[test]
     fn a_column_with_gaps_counts_as_a_column() {
         let n = f32::NAN;
-        let half: Vec<f32> = (0..400).map(|i| if i % 4 < 2 { (i * 37 % 400) as f32 + 0.25 } else { n }).collect();
+        let half: Vec<f32> =
+            (0..400).map(|i| if i % 4 < 2 { (i * 37 % 400) as f32 + 0.25 } else { n }).collect();
         let found = &drafts(&[&half])[0].plan;
         let rows = encoded(found, &half);
         let (values, marks): (Vec<f32>, Vec<f32>) = rows.chunks_exact(2).map(|row| (row[0], row[1])).unzip();
         assert!((variance(&values) + variance(&marks) - 1.0).abs() < 0.02);
-        assert_eq!(marks[0] < marks[2], true);
+        assert!(marks[0] < marks[2]);
         // Below one percent they are not marked.
         let few: Vec<f32> = (0..400).map(|i| if i == 7 { n } else { (i * 37 % 400) as f32 + 0.25 }).collect();
         assert!(drafts(&[&few])[0].plan.gaps.is_none());

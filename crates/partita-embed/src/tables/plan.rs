@@ -117,9 +117,8 @@ impl TablePlan {
         let survey = Survey::of(frame)?;
         let mut left_out = frame.left_out().to_vec();
         let typed = || frame.columns().iter().zip(&survey.counts);
-        let plain = |(column, counts): (&FrameColumn, &Counts)| {
-            column.kind.is_number() || is_text(column, counts)
-        };
+        let plain =
+            |(column, counts): (&FrameColumn, &Counts)| column.kind.is_number() || is_text(column, counts);
         if typed().all(plain) {
             let mut kept = Vec::new();
             let mut gaps = false;
@@ -248,12 +247,7 @@ fn is_text(column: &FrameColumn, counts: &Counts) -> bool {
 }
 
 /// Why a column is not used.
-fn why_not(
-    column: &FrameColumn,
-    counts: &Counts,
-    survey: &Survey,
-    options: PlanOptions,
-) -> Option<Why> {
+fn why_not(column: &FrameColumn, counts: &Counts, survey: &Survey, options: PlanOptions) -> Option<Why> {
     if counts.missing == survey.n {
         return Some(Why::Empty);
     }

@@ -217,9 +217,15 @@ fn share(column: &str, level: Option<String>, inside: f64, outside: f64) -> Opti
         return None;
     }
     let word = if inside > outside { "more often" } else { "less often" };
-    let what = level.as_ref().map_or_else(|| format!("{column} missing"), |level| format!("{column} {level}"));
+    let what =
+        level.as_ref().map_or_else(|| format!("{column} missing"), |level| format!("{column} {level}"));
     let said = format!("{what} {word} ({}, elsewhere {})", percent(inside), percent(outside));
-    Some(Difference { column: column.to_owned(), what: What::Share { level, inside, outside }, strength, said })
+    Some(Difference {
+        column: column.to_owned(),
+        what: What::Share { level, inside, outside },
+        strength,
+        said,
+    })
 }
 
 #[cfg(test)]
@@ -231,13 +237,15 @@ mod tests {
     fn clusters_are_told_by_what_is_different_elsewhere() {
         let n = 60;
         let labels: Vec<i32> = (0..n).map(|i| i % 3).collect();
-        let income = labels.iter().enumerate().map(|(i, &label)| (1000 * label) as f32 + i as f32 + 0.5).collect();
+        let income =
+            labels.iter().enumerate().map(|(i, &label)| (1000 * label) as f32 + i as f32 + 0.5).collect();
         let city = labels.iter().enumerate().map(|(i, &label)| {
             let bonn = (label == 1) == (i % 10 > 0);
             Some(if bonn { "Bonn" } else { "Kiel" }.to_owned())
         });
         let age = labels.iter().enumerate();
-        let age = age.map(|(i, &label)| if label == 2 && i % 2 == 0 { f32::NAN } else { (i * 37 % 60) as f32 + 0.5 });
+        let age = age
+            .map(|(i, &label)| if label == 2 && i % 2 == 0 { f32::NAN } else { (i * 37 % 60) as f32 + 0.5 });
         let columns = vec![
             ("income".to_owned(), Cells::Numbers(income)),
             ("city".to_owned(), Cells::Words(city.collect())),
@@ -251,7 +259,11 @@ mod tests {
         };
         assert!(said(0)[0].starts_with("income lower (median 29, elsewhere 1,"), "{:?}", said(0));
         assert!(said(1).iter().any(|text| text.starts_with("city Bonn more often (90 %")), "{:?}", said(1));
-        assert!(said(2).iter().any(|text| text.starts_with("age missing more often (50 %, elsewhere 0 %")), "{:?}", said(2));
+        assert!(
+            said(2).iter().any(|text| text.starts_with("age missing more often (50 %, elsewhere 0 %")),
+            "{:?}",
+            said(2)
+        );
         assert_eq!(found[0].differences[0].strength, 1.0);
     }
 }

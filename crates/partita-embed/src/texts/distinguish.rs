@@ -32,13 +32,15 @@ pub fn distinguishing<S: AsRef<str>>(
             members.push(row);
         }
     }
-    let shares: Vec<Vec<(u32, f64)>> = members.par_iter().map(|rows| shares(vocabulary, &text, rows)).collect();
+    let shares: Vec<Vec<(u32, f64)>> =
+        members.par_iter().map(|rows| shares(vocabulary, &text, rows)).collect();
     let mut sums = vec![0.0; vocabulary.words().len()];
     shares.iter().flatten().for_each(|(word, share)| sums[*word as usize] += share);
     let used = members.iter().filter(|rows| !rows.is_empty()).count().max(1) as f64;
     let best = |shares: &Vec<(u32, f64)>| {
         let value = |&(word, share): &(u32, f64)| share * (share * used / sums[word as usize]).ln();
-        let mut all: Vec<(f64, u32, f64)> = shares.iter().map(|pair| (value(pair), pair.0, pair.1)).filter(|found| found.0 > 0.0).collect();
+        let mut all: Vec<(f64, u32, f64)> =
+            shares.iter().map(|pair| (value(pair), pair.0, pair.1)).filter(|found| found.0 > 0.0).collect();
         all.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let mut chosen: Vec<ClusterWord> = Vec::new();
         for (_, word, share) in all {
@@ -58,7 +60,11 @@ pub fn distinguishing<S: AsRef<str>>(
 
 /// The share of some texts that have each word, without words that none has. One text more that has half of a word keeps the shares of few texts from being
 /// taken too seriously.
-fn shares<S: AsRef<str>>(vocabulary: &Vocabulary, text: &(impl Fn(usize) -> S + Sync), rows: &[usize]) -> Vec<(u32, f64)> {
+fn shares<S: AsRef<str>>(
+    vocabulary: &Vocabulary,
+    text: &(impl Fn(usize) -> S + Sync),
+    rows: &[usize],
+) -> Vec<(u32, f64)> {
     let mut counts = vec![0u32; vocabulary.words().len()];
     for &row in rows {
         vocabulary.count(text(row).as_ref()).into_iter().for_each(|(word, _)| counts[word as usize] += 1);
@@ -75,10 +81,18 @@ mod tests {
 
     #[test]
     fn words_of_one_cluster_stand_before_words_of_all() {
-        let texts = ["the oil price", "the oil barrels rose", "the wheat crop", "the wheat harvest crop", "the sea price", "harvest rose barrels"];
+        let texts = [
+            "the oil price",
+            "the oil barrels rose",
+            "the wheat crop",
+            "the wheat harvest crop",
+            "the sea price",
+            "harvest rose barrels",
+        ];
         let vocabulary = Vocabulary::of(6, |i| texts[i], &Silent).unwrap();
         let found = distinguishing(&vocabulary, |i| texts[i], &[0, 0, 1, 1, -1, 2], 4, 2);
-        let names: Vec<Vec<&str>> = found.iter().map(|words| words.iter().map(|w| &*w.word).collect()).collect();
+        let names: Vec<Vec<&str>> =
+            found.iter().map(|words| words.iter().map(|w| &*w.word).collect()).collect();
         assert_eq!(names[0], ["oil", "price"]);
         assert_eq!(names[1], ["crop", "wheat"]);
         assert!(names[3].is_empty());

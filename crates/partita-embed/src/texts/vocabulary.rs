@@ -11,7 +11,7 @@ const PIECE: usize = 256;
 /// Different words to hold while counting; beyond that, those seen in one text are forgotten.
 const HELD: usize = 4 << 20;
 /// Words of a vocabulary, at most; of more, the most frequent.
-const MOST: usize = 50_000;
+const MOST: usize = 30_000;
 /// Texts that a word must be in: one that is in a single text makes no two alike.
 const FEWEST: usize = 2;
 /// Longer runs of letters are no words but data, such as encoded pictures.
@@ -31,12 +31,16 @@ pub struct Vocabulary {
 impl Vocabulary {
     /// The words of `n` texts that are in at least two of them and in at most half, in alphabetical order. `text` gives them by number.
     ///
-    /// A word that most texts have tells few of them apart; this is what lists of stop words are for, in any language. Of more than 50,000 words, the most
+    /// A word that most texts have tells few of them apart; this is what lists of stop words are for, in any language. Of more than 30,000 words, the most
     /// frequent are kept.
     ///
     /// # Errors
     /// If no word is left, or the observer stops the work.
-    pub fn of<'t, S: AsRef<str> + 't>(n: usize, text: impl Fn(usize) -> S + Sync, observer: &dyn Observer) -> Result<Self> {
+    pub fn of<'t, S: AsRef<str> + 't>(
+        n: usize,
+        text: impl Fn(usize) -> S + Sync,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
         let counts = counted(n, &text, observer)?;
         let most = (n / 2).max(FEWEST);
         let any = !counts.is_empty();
@@ -102,7 +106,11 @@ fn nothing_left(any: bool, shared: bool) -> String {
 
 /// In how many texts each word is. Pieces are counted by all threads and added in order, so that the result depends on no number of threads even where
 /// rare words have to be forgotten.
-fn counted<S: AsRef<str>>(n: usize, text: &(impl Fn(usize) -> S + Sync), observer: &dyn Observer) -> Result<HashMap<String, u32>> {
+fn counted<S: AsRef<str>>(
+    n: usize,
+    text: &(impl Fn(usize) -> S + Sync),
+    observer: &dyn Observer,
+) -> Result<HashMap<String, u32>> {
     let mut all: HashMap<String, u32> = HashMap::new();
     let mut held = HELD;
     let wave = PIECE * 2 * rayon::current_num_threads();
@@ -121,7 +129,8 @@ fn counted<S: AsRef<str>>(n: usize, text: &(impl Fn(usize) -> S + Sync), observe
                 held = HELD.max(2 * all.len());
             }
         }
-        let done = Progress { stage: "counting words", done: n.min(start + wave) as f64 / n as f64, loss: None };
+        let done =
+            Progress { stage: "counting words", done: n.min(start + wave) as f64 / n as f64, loss: None };
         if observer.progress(done) == Flow::Stop {
             return Err(partita::Error::Interrupted.into());
         }
@@ -130,7 +139,10 @@ fn counted<S: AsRef<str>>(n: usize, text: &(impl Fn(usize) -> S + Sync), observe
 }
 
 /// The same for some texts.
-fn piece<S: AsRef<str>>(rows: std::ops::Range<usize>, text: &(impl Fn(usize) -> S + Sync)) -> HashMap<String, u32> {
+fn piece<S: AsRef<str>>(
+    rows: std::ops::Range<usize>,
+    text: &(impl Fn(usize) -> S + Sync),
+) -> HashMap<String, u32> {
     let mut counts: HashMap<String, u32> = HashMap::new();
     let mut seen: HashSet<String> = HashSet::new();
     for row in rows {

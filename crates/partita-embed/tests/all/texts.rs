@@ -33,7 +33,7 @@ fn weights_of_words_are_those_of_scikit_learn() {
     assert_eq!(tfidf.vocabulary().words(), strings(&found["words"]));
     let again = Tfidf::read(&tfidf.stored()).unwrap();
     for (texts, expected) in [(texts, rows(&found["rows"])), (new, rows(&found["new_rows"]))] {
-        let sparse = tfidf.rows(texts.len(), |i| &texts[i]).unwrap();
+        let sparse = tfidf.matrix(texts.len(), |i| &texts[i]).unwrap();
         let mut all = vec![0.0; texts.len() * tfidf.features()];
         sparse.read(0, &mut all).unwrap();
         for (found, expected) in all.iter().zip(expected.iter().flatten()) {
@@ -76,7 +76,9 @@ fn a_network_gives_the_tokens_and_rows_of_others() {
 #[test]
 fn minilm_gives_the_tokens_and_rows_of_sentence_transformers() {
     let data = std::env::var_os("PARTITA_DATA").map(PathBuf::from);
-    let Some(folder) = data.map(|data| data.join("weights/all-MiniLM-L6-v2")).filter(|folder| folder.is_dir()) else {
+    let Some(folder) =
+        data.map(|data| data.join("weights/all-MiniLM-L6-v2")).filter(|folder| folder.is_dir())
+    else {
         eprintln!("not run: PARTITA_DATA names no folder with weights/all-MiniLM-L6-v2");
         return;
     };
@@ -89,7 +91,7 @@ fn threads_change_no_bit() {
     let texts: Vec<String> = (0..200).map(|i| "oil price rose ".repeat(1 + i % 7) + &i.to_string()).collect();
     let on = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let rows = pool.install(|| network.rows(texts.len(), |i| &texts[i], &Silent)).unwrap();
+        let rows = pool.install(|| network.rows(texts.len(), |i| &texts[i], 1 << 20, None, &Silent)).unwrap();
         rows.as_f32_slice().unwrap().to_vec()
     };
     assert_eq!(on(1), on(3));

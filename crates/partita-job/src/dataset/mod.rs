@@ -10,12 +10,12 @@ mod table;
 mod texts;
 
 pub use gaps::MissingNote;
-pub(crate) use table::plan_of;
 #[cfg(feature = "deep")]
 pub(crate) use images::Pictures;
 pub use kind::Kind;
 pub use open::Note;
 pub use photos::{Photos, usable_images};
+pub(crate) use table::plan_of;
 
 use crate::error::{JobError, Result};
 use crate::field::Field;
@@ -45,15 +45,12 @@ pub struct DataPart<'a> {
     pub encoder: Option<StoredEncoder>,
     /// The table that they were made of, if they were.
     pub table: Option<TableItems>,
-    /// What its features stand for, where they are no columns: words.
-    pub meanings: Option<Arc<[String]>>,
 }
 
 impl<'a> DataPart<'a> {
     /// Rows without names, as one group of features.
     pub fn new(rows: SharedRows<'a>) -> Self {
-        let (columns, origin, encoder, table, meanings) = (None, None, None, None, None);
-        Self { widths: vec![rows.m()], rows, columns, origin, encoder, table, meanings }
+        Self { widths: vec![rows.m()], rows, columns: None, origin: None, encoder: None, table: None }
     }
 }
 
@@ -300,12 +297,11 @@ impl<'a> Dataset<'a> {
     pub fn feature(&self, mut index: usize) -> String {
         for part in &self.parts {
             if index < part.rows.m() {
-                if let Some((_, plan)) = table::plan_of(part) {
+                if let Some((_, plan)) = plan_of(part) {
                     let mut names = plan.columns.iter().flat_map(|column| column.features());
                     return names.nth(index).unwrap_or_else(|| index.to_string());
                 }
-                let word = || part.meanings.as_ref().and_then(|meanings| meanings.get(index));
-                let name = part.columns.as_ref().and_then(|columns| columns.names.get(index)).or_else(word);
+                let name = part.columns.as_ref().and_then(|columns| columns.names.get(index));
                 return name.cloned().unwrap_or_else(|| index.to_string());
             }
             index -= part.rows.m();

@@ -37,8 +37,6 @@ pub enum Note {
     Skipped(String),
     /// What was done about missing values.
     Missing(String),
-    /// About raw items in memory that were encoded.
-    Encoded(String),
 }
 
 impl fmt::Display for Note {
@@ -47,7 +45,7 @@ impl fmt::Display for Note {
             Self::Read { path, text } => write!(f, "note: {}: {text}", path.display()),
             Self::Encoder(what) => write!(f, "encoder: {what}"),
             Self::Skipped(what) => write!(f, "skipped: {what}"),
-            Self::Missing(what) | Self::Encoded(what) => write!(f, "note: {what}"),
+            Self::Missing(what) => write!(f, "note: {what}"),
         }
     }
 }
@@ -122,7 +120,9 @@ impl Dataset<'static> {
         observer: &dyn Observer,
     ) -> Result<Self> {
         if takes_raw(model) || Kind::of_all(spec)? == Kind::Photos {
-            return Self::open_encoded(&model.encoders, spec, resources, observer);
+            let dataset = Self::open_encoded(&model.encoders, spec, resources, observer)?;
+            model.model.check_widths(&dataset.widths())?;
+            return Ok(dataset);
         }
         let given = [
             (Field::Text, spec.text.is_some()),
@@ -276,9 +276,12 @@ fn opened(
         named.extend(file.take_ids().map(|ids| (ids, path)));
         tables.push(file.columns().cloned());
         let named = file.feature_names().is_some();
-        parts.push(match if named { Frame::of_features(file) } else { Err(file) } {
+        parts.push(match if named { Frame::of_features(file) } else { Err(Box::new(file)) } {
             Ok(frame) => table_part(frame, Some(path.clone())),
-            Err(file) => DataPart { origin: Some(path.clone()), ..DataPart::new(Arc::new(file)) },
+            Err(file) => DataPart {
+                origin: Some(path.clone()),
+                ..DataPart::new(Arc::<partita_data::Features>::from(file))
+            },
         });
     }
     check_excluded(spec, &tables)?;

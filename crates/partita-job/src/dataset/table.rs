@@ -10,9 +10,7 @@ use partita::rows::Rows;
 use partita_data::model_file::StoredEncoder;
 use partita_data::{Columns, Frame, LeftOut};
 use partita_embed::Encoder;
-use partita_embed::tables::{
-    EncodedTable, PlanNote, PlanOptions, Planned, TableEncoder, TablePlan,
-};
+use partita_embed::tables::{EncodedTable, PlanNote, PlanOptions, Planned, TableEncoder, TablePlan};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -58,7 +56,8 @@ impl Dataset<'static> {
         let part = &mut self.parts[at];
         let (columns, plan) = match planned {
             Planned::Plain(kept, left_out) => {
-                self.notes.extend(left_out_by_plan(part.origin.as_deref(), &left_out[frame.left_out().len()..]));
+                self.notes
+                    .extend(left_out_by_plan(part.origin.as_deref(), &left_out[frame.left_out().len()..]));
                 let columns = plain_columns(&frame, &kept, left_out);
                 let places: Vec<usize> = kept.iter().map(|&place| frame.columns()[place].at).collect();
                 part.rows = chosen(&frame, places);
@@ -120,7 +119,12 @@ impl Dataset<'static> {
                 self.notes.push(Note::Missing(about_gaps(gaps, columns)));
             }
         }
-        self.items = self.parts.iter().find(|part| plan_of(part).is_some()).and_then(|part| part.table.clone()).map(Items::Table);
+        self.items = self
+            .parts
+            .iter()
+            .find(|part| plan_of(part).is_some())
+            .and_then(|part| part.table.clone())
+            .map(Items::Table);
         Ok(self)
     }
 
@@ -155,10 +159,8 @@ pub(super) fn table_part(frame: Frame, origin: Option<PathBuf>) -> DataPart<'sta
 
 /// The plan of a table that is fitted.
 fn plan(frame: &Frame, missing: Option<Missing>) -> Result<Planned> {
-    let options = PlanOptions {
-        gaps_are_known: missing.is_some(),
-        unmarked: missing == Some(Missing::Median),
-    };
+    let options =
+        PlanOptions { gaps_are_known: missing.is_some(), unmarked: missing == Some(Missing::Median) };
     Ok(TablePlan::of(frame, options)?)
 }
 
@@ -176,7 +178,8 @@ fn restored(stored: &Option<StoredEncoder>) -> Result<Option<Arc<TablePlan>>> {
 
 fn nameless(part: &DataPart<'_>) -> JobError {
     let origin = part.origin.as_deref().unwrap_or(Path::new("the data")).display();
-    let problem = format!("{origin} is no table with named columns, to which the model was fitted; give such a table");
+    let problem =
+        format!("{origin} is no table with named columns, to which the model was fitted; give such a table");
     JobError::refused(Field::Data, problem)
 }
 
@@ -186,7 +189,9 @@ fn about_gaps(gaps: usize, columns: usize) -> String {
         (gaps, 1) => (format!("{gaps} missing values"), "one column".to_owned()),
         (gaps, columns) => (format!("{gaps} missing values"), format!("{columns} columns")),
     };
-    format!("the plan takes care of {values} in {columns}; `missing` error refuses them, drop-rows leaves their rows out")
+    format!(
+        "the plan takes care of {values} in {columns}; `missing` error refuses them, drop-rows leaves their rows out"
+    )
 }
 
 /// Notes on columns that are left out beside numbers, for what their cells are in all rows.

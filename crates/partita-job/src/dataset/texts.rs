@@ -7,10 +7,9 @@ use crate::items::{Items, TextItems};
 use crate::resources::Resources;
 use crate::spec::DataSpec;
 use partita::report::Observer;
-use partita::rows::Rows;
 use partita_data::model_file::StoredEncoder;
 use partita_data::{Ids, TextOptions, TextTable, Texts, read_texts};
-use partita_embed::texts::{Encoded, TextEncoder, Wanted, learnt};
+use partita_embed::texts::{TextEncoder, Wanted, learnt};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,10 +21,15 @@ const COLUMN: &str = "column";
 
 impl Dataset<'static> {
     /// The texts that a specification names, encoded as it says; what there is to learn for that is learnt from them.
-    pub(super) fn open_texts(spec: &DataSpec, resources: &Resources, observer: &dyn Observer) -> Result<Self> {
+    pub(super) fn open_texts(
+        spec: &DataSpec,
+        resources: &Resources,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
         refuse_idle(spec)?;
         let path = spec.paths.first().ok_or(JobError::Missing { field: Field::Data })?;
-        let table = resources.on_threads(|| read_texts(path, &options(spec, spec.text.clone(), resources)))??;
+        let table =
+            resources.on_threads(|| read_texts(path, &options(spec, spec.text.clone(), resources)))??;
         let wanted = Wanted { names: &spec.encoder, weights: spec.encoder_weights.as_deref() };
         Self::learning(table, Some(path.clone()), &wanted, resources, observer)
     }
@@ -71,7 +75,11 @@ impl Dataset<'static> {
         let why = "for a model of texts, which knows its own; leave it out";
         JobError::first_idle(&[(Field::Encoder, !spec.encoder.is_empty())], why)?;
         let path = spec.paths.first().ok_or(JobError::Missing { field: Field::Data })?;
-        let known = stored.iter().flatten().find_map(column).filter(|_| Kind::of(path, spec).is_ok_and(|kind| kind != Kind::Features));
+        let known = stored
+            .iter()
+            .flatten()
+            .find_map(column)
+            .filter(|_| Kind::of(path, spec).is_ok_and(|kind| kind != Kind::Features));
         // Lines have no columns, whatever those of the fit were in.
         let lines = partita_data::holds_lines(path).unwrap_or(false) && !is_json(path);
         let asked = spec.text.clone().or(known.filter(|_| !lines));
@@ -109,7 +117,12 @@ impl Dataset<'static> {
         observer: &dyn Observer,
     ) -> Result<Self> {
         let read = Read::new(table, origin)?;
-        let of_features = || JobError::refused(Field::Data, "the model takes texts and features side by side, which only a newer version of Partita knows");
+        let of_features = || {
+            JobError::refused(
+                Field::Data,
+                "the model takes texts and features side by side, which only a newer version of Partita knows",
+            )
+        };
         let mut encoders = Vec::with_capacity(stored.len());
         for stored in stored {
             let stored = without_column(stored.as_ref().ok_or_else(of_features)?);
@@ -119,28 +132,30 @@ impl Dataset<'static> {
     }
 
     /// The rows that these encoders make of texts.
-    fn encoded(read: Read, encoders: &[TextEncoder], notes: Vec<String>, resources: &Resources, observer: &dyn Observer) -> Result<Self> {
+    fn encoded(
+        read: Read,
+        encoders: &[TextEncoder],
+        notes: Vec<String>,
+        resources: &Resources,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
         let Read { items, column, origin, ids, kept, dropped, notes: said } = read;
         let mut parts = Vec::with_capacity(encoders.len());
-        let mut notes: Vec<Note> = said.into_iter().chain(notes.into_iter().map(|text| noted(origin.as_deref(), text))).collect();
+        let mut notes: Vec<Note> = said.into_iter().chain(notes.into_iter().map(Note::Encoder)).collect();
+        let cache = resources.cache_folder();
         for encoder in encoders {
             let text = |row: usize| items.get(row);
-            let found = resources.on_threads(|| encoder.rows(items.len(), text, observer))??;
-            let rows: super::SharedRows<'static> = match found {
-                Encoded::Sparse(rows) => {
-                    notes.extend(strange(&rows, &items).map(|text| noted(origin.as_deref(), text)));
-                    Arc::new(rows)
-                }
-                Encoded::Dense(rows) => Arc::new(rows),
-            };
+            let room = (resources.memory, cache.as_deref());
+            let found = resources.on_threads(|| encoder.rows(items.len(), text, room, observer))??;
+            notes.extend(strange(&found.unknown, &items).map(|text| noted(origin.as_deref(), text)));
             let stored = with_column(encoder.stored(), column.as_deref());
-            let meanings = encoder.words().map(Arc::from);
-            parts.push(DataPart { origin: origin.clone(), encoder: Some(stored), meanings, ..DataPart::new(rows) });
+            let rows = DataPart::new(Arc::new(found.rows));
+            parts.push(DataPart { origin: origin.clone(), encoder: Some(stored), ..rows });
         }
-        let vocabulary = encoders.iter().find_map(TextEncoder::vocabulary).cloned();
+        let tfidf = encoders.iter().find_map(TextEncoder::tfidf).cloned();
         let dataset = Dataset::new(parts)?;
-        let items = Some(Items::Texts(items.with_vocabulary(vocabulary)));
-        Ok(Self { ids, notes, kept, dropped_ids: dropped, items, tables: Vec::new(), ..dataset })
+        let items = Some(Items::Texts(items.encoded_by(tfidf)));
+        Ok(Self { items, ids, notes, kept, dropped_ids: dropped, tables: Vec::new(), ..dataset })
     }
 }
 
@@ -162,15 +177,20 @@ impl Read {
         let used: Arc<Vec<usize>> = Arc::new((0..all).filter(|&row| !texts.is_blank(row)).collect());
         let mut notes: Vec<Note> = notes.into_iter().map(|text| noted(origin.as_deref(), text)).collect();
         if used.is_empty() {
-            let whose = origin.as_ref().map_or_else(|| "the data".to_owned(), |path| path.display().to_string());
-            let problem = format!("{whose} has {all} texts, and all of them are empty; give texts with words");
+            let whose =
+                origin.as_ref().map_or_else(|| "the data".to_owned(), |path| path.display().to_string());
+            let problem =
+                format!("{whose} has {all} texts, and all of them are empty; give texts with words");
             return Err(JobError::refused(Field::Data, problem));
         }
         let blank = all - used.len();
         let mut dropped = Vec::new();
         if blank > 0 {
             let are = if blank == 1 { "is empty and" } else { "are empty and" };
-            notes.push(noted(origin.as_deref(), format!("{blank} of {all} texts {are} left out; the others keep their numbers")));
+            notes.push(noted(
+                origin.as_deref(),
+                format!("{blank} of {all} texts {are} left out; the others keep their numbers"),
+            ));
             if let Some(ids) = &mut ids {
                 let mut stays = vec![false; all];
                 used.iter().for_each(|&row| stays[row] = true);
@@ -206,19 +226,19 @@ fn refuse_idle(spec: &DataSpec) -> Result<()> {
 }
 
 fn is_json(path: &Path) -> bool {
-    Kind::of(path, &DataSpec::default()).is_ok_and(|kind| kind == Kind::Texts) && path.extension().is_some_and(|e| e != "txt")
+    Kind::of(path, &DataSpec::default()).is_ok_and(|kind| kind == Kind::Texts)
+        && path.extension().is_some_and(|e| e != "txt")
 }
 
 fn noted(origin: Option<&Path>, text: String) -> Note {
     match origin {
         Some(path) => Note::Read { path: path.to_owned(), text },
-        None => Note::Encoded(text),
+        None => Note::Encoder(text),
     }
 }
 
 /// What to say of texts that have no word that is known.
-fn strange(rows: &partita::rows::Csr<'_>, items: &TextItems) -> Option<String> {
-    let empty: Vec<usize> = (0..rows.n()).filter(|&row| rows.row(row).next().is_none()).collect();
+fn strange(empty: &[usize], items: &TextItems) -> Option<String> {
     let shown: Vec<String> = empty.iter().take(NAMED).map(|&row| items.number(row).to_string()).collect();
     let more = if empty.len() > NAMED { ", …" } else { "" };
     let (texts, rows) = if empty.len() == 1 { ("text has", "row") } else { ("texts have", "rows") };

@@ -18,7 +18,10 @@ pub struct TableItems {
 
 impl fmt::Debug for TableItems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TableItems").field("columns", &self.frame.columns()).field("plan", &self.plan).finish()
+        f.debug_struct("TableItems")
+            .field("columns", &self.frame.columns())
+            .field("plan", &self.plan)
+            .finish()
     }
 }
 

@@ -7,7 +7,7 @@ use partita::linear::Model;
 use partita::report::Silent;
 use partita::rows::{Rows, Subset};
 use partita_data::Texts;
-use partita_embed::texts::{ClusterWord, Vocabulary, distinguishing};
+use partita_embed::texts::{ClusterWord, Tfidf, Vocabulary, distinguishing};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -28,8 +28,8 @@ pub struct TextItems {
     texts: Arc<Texts>,
     /// The text of each row.
     used: Arc<Vec<usize>>,
-    /// The words that encode them, if words do.
-    vocabulary: Option<Arc<Vocabulary>>,
+    /// What encodes them, if their words do.
+    tfidf: Option<Arc<Tfidf>>,
 }
 
 /// What a cluster of texts is like.
@@ -60,11 +60,16 @@ pub struct TextExample {
 
 impl TextItems {
     pub(crate) fn new(texts: Arc<Texts>, used: Arc<Vec<usize>>) -> Self {
-        Self { texts, used, vocabulary: None }
+        Self { texts, used, tfidf: None }
     }
 
-    pub(crate) fn with_vocabulary(self, vocabulary: Option<Arc<Vocabulary>>) -> Self {
-        Self { vocabulary, ..self }
+    pub(crate) fn encoded_by(self, tfidf: Option<Arc<Tfidf>>) -> Self {
+        Self { tfidf, ..self }
+    }
+
+    /// What makes their rows, if their words do.
+    pub(crate) fn tfidf(&self) -> Option<&Tfidf> {
+        self.tfidf.as_deref()
     }
 
     /// How many rows there are.
@@ -87,10 +92,16 @@ impl TextItems {
         self.used[row]
     }
 
-    pub(super) fn portraits(&self, model: &Model, rows: &dyn Rows, labels: &[i32], dataset: &Dataset<'_>) -> Result<Vec<TextPortrait>> {
+    pub(super) fn portraits(
+        &self,
+        model: &Model,
+        rows: &dyn Rows,
+        labels: &[i32],
+        dataset: &Dataset<'_>,
+    ) -> Result<Vec<TextPortrait>> {
         let own;
-        let vocabulary = match &self.vocabulary {
-            Some(vocabulary) => Some(&**vocabulary),
+        let vocabulary = match &self.tfidf {
+            Some(tfidf) => Some(tfidf.vocabulary()),
             // Texts without words in common have been encoded in another way, and have a portrait without words.
             None => {
                 own = Vocabulary::of(self.len(), |row| self.get(row), &Silent).ok();
@@ -98,7 +109,9 @@ impl TextItems {
             }
         };
         let k = model.k();
-        let mut words = vocabulary.map(|vocabulary| distinguishing(vocabulary, |row| self.get(row), labels, k, WORDS)).unwrap_or_default();
+        let mut words = vocabulary
+            .map(|vocabulary| distinguishing(vocabulary, |row| self.get(row), labels, k, WORDS))
+            .unwrap_or_default();
         words.resize(k, Vec::new());
         // An outlier has no cluster that it could be typical of.
         let inside: Vec<usize> = (0..labels.len()).filter(|&row| labels[row] >= 0).collect();
@@ -118,7 +131,11 @@ impl TextItems {
             cluster: portrait.cluster,
             size: portrait.size,
             words,
-            typical: portrait.typical.iter().map(|found| example(inside[found.row], found.probability)).collect(),
+            typical: portrait
+                .typical
+                .iter()
+                .map(|found| example(inside[found.row], found.probability))
+                .collect(),
         };
         Ok(found.into_iter().zip(words).map(portrait).collect())
     }
@@ -150,7 +167,8 @@ pub(super) fn names(portraits: &[TextPortrait]) -> Vec<String> {
             words.join("/")
         };
         let found = OF_NAME.into_iter().map(joined).find(|name| !name.is_empty() && !taken.contains(name));
-        let name = found.unwrap_or_else(|| format!("{} {}", joined(OF_NAME[0]), portrait.cluster).trim().to_owned());
+        let name =
+            found.unwrap_or_else(|| format!("{} {}", joined(OF_NAME[0]), portrait.cluster).trim().to_owned());
         taken.insert(name.clone());
         name
     };
@@ -168,7 +186,12 @@ mod tests {
 
     #[test]
     fn no_two_clusters_have_one_name() {
-        let all = [portrait(0, &["oil", "crude", "opec"]), portrait(1, &["oil", "crude", "barrel"]), portrait(2, &[]), portrait(3, &["oil", "crude", "barrel"])];
+        let all = [
+            portrait(0, &["oil", "crude", "opec"]),
+            portrait(1, &["oil", "crude", "barrel"]),
+            portrait(2, &[]),
+            portrait(3, &["oil", "crude", "barrel"]),
+        ];
         assert_eq!(names(&all), ["oil/crude", "oil/crude/barrel", "2", "oil/crude 3"]);
     }
 

@@ -14,6 +14,7 @@ use std::path::Path;
 pub fn write() {
     arrays();
     tables();
+    texts();
     beside();
     models();
     images();
@@ -86,6 +87,19 @@ fn tables() {
     for name in ["wide.arrow", "lists.arrow", "fixed.arrow", "fixed.arrows"] {
         put_chosen("arrow", name, 0, &of_data(name));
     }
+}
+
+fn texts() {
+    let lines = "Crude oil rose.\n\nThe oil price, and wheat\r\nwheat crop\n石油 oil\n";
+    let json = "{\"id\": 1, \"text\": \"crude \\u00e9 oil\", \"n\": [1, {}]}\n\n{\"title\": \"oil\", \"text\": null, \"id\": \"b\"}\n{\"text\": [\"oil\", 2]}\n";
+    let table = "id,title,text\na,oil,\"crude, \"\"and\"\" more\"\nb,,wheat oil\n";
+    put_chosen("texts", "lines", 0, lines.as_bytes());
+    put_chosen("texts", "json", 1, json.as_bytes());
+    put_chosen("texts", "json-joined", 1 | 16 | 32, json.as_bytes());
+    put_chosen("texts", "table", 2 | 8, table.as_bytes());
+    put_chosen("texts", "number", 2 | 24 | 64, table.as_bytes());
+    put_chosen("texts", "parquet", 3, &of_data("labels.parquet"));
+    put_chosen("texts", "arrow", 4, &of_data("wide.arrow"));
 }
 
 fn beside() {

@@ -256,7 +256,10 @@ pub(crate) fn lift_kind(
 /// Whether `auto` looks for a lift: rows of few features, which are not to be reduced to fewer. Where columns of a table became several features each, the
 /// columns are counted, as long as the features are few enough for shapes of clusters.
 fn may_lift(data: &dyn Rows, recipe: Recipe) -> bool {
-    data.table_columns() < MANY_FEATURES && data.m() < MOST_PARTS && data.sparse().is_none() && recipe.dims == Dims::Auto
+    data.table_columns() < MANY_FEATURES
+        && data.m() < MOST_PARTS
+        && data.sparse().is_none()
+        && recipe.dims == Dims::Auto
 }
 
 /// The lift that a recipe asks for; none if it leaves that to the rows, and they are too few.

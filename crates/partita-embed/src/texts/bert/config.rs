@@ -78,13 +78,29 @@ impl Config {
         let path = folder.join("config.json");
         let main: Main = json(&path)?.ok_or_else(|| missing(&path))?;
         let refused = |problem: String| Err(EmbedError::File { path: path.clone(), problem });
-        let plain = [(&main.model_type, "bert"), (&main.hidden_act, "gelu"), (&main.position_embedding_type, "absolute")];
-        if let Some((Some(found), needed)) = plain.iter().find(|(found, needed)| found.as_deref().is_some_and(|found| found != *needed)) {
-            return refused(format!("it describes a network with '{found}' where only '{needed}' is known; use all-MiniLM-L6-v2 or another of the BERT type"));
+        let plain = [
+            (&main.model_type, "bert"),
+            (&main.hidden_act, "gelu"),
+            (&main.position_embedding_type, "absolute"),
+        ];
+        if let Some((Some(found), needed)) =
+            plain.iter().find(|(found, needed)| found.as_deref().is_some_and(|found| found != *needed))
+        {
+            return refused(format!(
+                "it describes a network with '{found}' where only '{needed}' is known; use all-MiniLM-L6-v2 or another of the BERT type"
+            ));
         }
-        let sizes = [main.hidden_size, main.num_hidden_layers, main.num_attention_heads, main.intermediate_size, main.vocab_size];
+        let sizes = [
+            main.hidden_size,
+            main.num_hidden_layers,
+            main.num_attention_heads,
+            main.intermediate_size,
+            main.vocab_size,
+        ];
         let sizes = sizes.into_iter().chain([main.max_position_embeddings, main.type_vocab_size]);
-        if sizes.clone().any(|size| size == 0 || size > MOST) || main.hidden_size % main.num_attention_heads != 0 {
+        if sizes.clone().any(|size| size == 0 || size > MOST)
+            || !main.hidden_size.is_multiple_of(main.num_attention_heads)
+        {
             return refused("its sizes are none of a network".to_owned());
         }
         let pooling: Option<Pooling> = json(&folder.join("1_Pooling").join("config.json"))?;
@@ -109,12 +125,18 @@ impl Config {
 }
 
 fn missing(path: &Path) -> EmbedError {
-    EmbedError::File { path: path.to_owned(), problem: "it is missing; give the whole folder of the network".to_owned() }
+    EmbedError::File {
+        path: path.to_owned(),
+        problem: "it is missing; give the whole folder of the network".to_owned(),
+    }
 }
 
 /// The text of a file of settings; none if there is no such file.
 pub(super) fn text(path: &Path) -> Result<Option<String>> {
-    let failed = |e: std::io::Error| EmbedError::File { path: path.to_owned(), problem: format!("it cannot be read: {e}") };
+    let failed = |e: std::io::Error| EmbedError::File {
+        path: path.to_owned(),
+        problem: format!("it cannot be read: {e}"),
+    };
     if !path.is_file() {
         return Ok(None);
     }
@@ -127,6 +149,9 @@ pub(super) fn text(path: &Path) -> Result<Option<String>> {
 /// A file of settings as JSON; none if there is no such file.
 fn json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<Option<T>> {
     let Some(text) = text(path)? else { return Ok(None) };
-    let broken = |e: serde_json::Error| EmbedError::File { path: path.to_owned(), problem: format!("it is no such JSON file: {e}") };
+    let broken = |e: serde_json::Error| EmbedError::File {
+        path: path.to_owned(),
+        problem: format!("it is no such JSON file: {e}"),
+    };
     serde_json::from_str(&text).map(Some).map_err(broken)
 }

@@ -6,7 +6,6 @@ use crate::error::{EmbedError, Result};
 use partita::numeric::vector::{dispatch, exp, inverse_norm, sum, sum_squares};
 use partita_data::Fingerprint;
 use partita_data::safetensors_io::{Tensor, TensorFile, Values};
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 /// The whole network.
@@ -58,8 +57,11 @@ impl Network {
     pub fn read(path: &Path, config: Config) -> Result<Self> {
         let TensorFile { tensors, .. } = TensorFile::read(path)?;
         let mut weights = Weights { path: path.to_owned(), prefix: String::new(), tensors };
-        let known = |prefix: &&str| weights.tensors.contains_key(&format!("{prefix}embeddings.word_embeddings.weight"));
-        weights.prefix = ["", "bert.", "0.auto_model."].into_iter().find(known).unwrap_or_default().to_owned();
+        let known = |prefix: &&str| {
+            weights.tensors.contains_key(&format!("{prefix}embeddings.word_embeddings.weight"))
+        };
+        weights.prefix =
+            ["", "bert.", "0.auto_model."].into_iter().find(known).unwrap_or_default().to_owned();
         let (h, wide) = (config.hidden, config.wide);
         let words = weights.take("embeddings.word_embeddings.weight", &[config.vocabulary, h])?;
         let mut places = weights.take("embeddings.position_embeddings.weight", &[config.places, h])?;
@@ -91,13 +93,18 @@ impl Network {
 
     /// A number that differs from that of a network with other weights.
     pub fn fingerprint(&self) -> Fingerprint {
-        // The first layer and the words are enough: no two networks that were trained share them.
-        let first = self.layers.iter().flat_map(|layer| [&layer.mixed.bias, &layer.narrowed.bias, &layer.after_all.weight]);
-        first.fold(Fingerprint::default().with_numbers(&self.words), |print, numbers| print.with_numbers(numbers))
+        // The words and some numbers of every layer are enough: no two networks that were trained share them.
+        let first = self
+            .layers
+            .iter()
+            .flat_map(|layer| [&layer.mixed.bias, &layer.narrowed.bias, &layer.after_all.weight]);
+        first.fold(Fingerprint::default().with_numbers(&self.words), |print, numbers| {
+            print.with_numbers(numbers)
+        })
     }
 
     /// The rows of some texts, given as tokens, into `out`. A text's row does not depend on the others.
-    pub fn forward(&self, texts: &[Cow<'_, [u32]>], room: &mut Workspace, out: &mut [f32]) {
+    pub fn forward(&self, texts: &[&[u32]], room: &mut Workspace, out: &mut [f32]) {
         let h = self.config.hidden;
         let tokens: usize = texts.iter().map(|text| text.len()).sum();
         room.x.clear();
@@ -168,14 +175,18 @@ impl Weights {
         let name = format!("{}{name}", self.prefix);
         let refused = |problem: String| EmbedError::File { path: self.path.clone(), problem };
         match self.tensors.get(&name) {
-            Some(Tensor { shape: found, values: Values::F32(values) }) if found == shape => match values.iter().all(|v| v.is_finite()) {
-                true => Ok(values.clone()),
-                false => Err(refused(format!("tensor `{name}` has values that are no numbers"))),
-            },
-            Some(Tensor { shape: found, .. }) => {
-                Err(refused(format!("tensor `{name}` has shape {found:?}, where its config.json asks for {shape:?} in floating point")))
+            Some(Tensor { shape: found, values: Values::F32(values) }) if found == shape => {
+                match values.iter().all(|v| v.is_finite()) {
+                    true => Ok(values.clone()),
+                    false => Err(refused(format!("tensor `{name}` has values that are no numbers"))),
+                }
             }
-            None => Err(refused(format!("there is no tensor `{name}`; give the model.safetensors of a network of the BERT type"))),
+            Some(Tensor { shape: found, .. }) => Err(refused(format!(
+                "tensor `{name}` has shape {found:?}, where its config.json asks for {shape:?} in floating point"
+            ))),
+            None => Err(refused(format!(
+                "there is no tensor `{name}`; give the model.safetensors of a network of the BERT type"
+            ))),
         }
     }
 

@@ -32,7 +32,12 @@ impl Panels {
     }
 
     /// The product of each of `rows` rows, which begin `stride` numbers apart in `x`, into `out`, whose rows begin `out_stride` apart.
-    pub fn multiply(&self, rows: usize, (x, stride): (&[f32], usize), (out, out_stride): (&mut [f32], usize)) {
+    pub fn multiply(
+        &self,
+        rows: usize,
+        (x, stride): (&[f32], usize),
+        (out, out_stride): (&mut [f32], usize),
+    ) {
         dispatch(
             #[inline(always)]
             || {
@@ -98,7 +103,9 @@ mod tests {
             panels.multiply(1, (&x[row * inputs..], inputs), (&mut alone, outputs));
             assert_eq!(alone, all[row * outputs..(row + 1) * outputs]);
             for (o, found) in alone.iter().enumerate() {
-                let plain: f64 = (0..inputs).map(|i| f64::from(x[row * inputs + i]) * f64::from(weight[o * inputs + i])).sum();
+                let plain: f64 = (0..inputs)
+                    .map(|i| f64::from(x[row * inputs + i]) * f64::from(weight[o * inputs + i]))
+                    .sum();
                 assert!((f64::from(*found) - plain).abs() < 1e-5, "{found} {plain}");
             }
         }

@@ -29,7 +29,9 @@ impl Tokens {
     pub fn read(folder: &Path, size: usize, lower: bool) -> Result<Self> {
         let path = folder.join("vocab.txt");
         let pieces: Vec<(String, u32)> = match text(&path)? {
-            Some(lines) => (0..).zip(lines.lines()).map(|(number, piece)| (piece.to_owned(), number)).collect(),
+            Some(lines) => {
+                (0..).zip(lines.lines()).map(|(number, piece)| (piece.to_owned(), number)).collect()
+            }
             None => of_json(&folder.join("tokenizer.json"))?,
         };
         Self::new(pieces, size, lower).map_err(|problem| EmbedError::File { path, problem })
@@ -41,10 +43,12 @@ impl Tokens {
             return Err(format!("piece {number} ('{piece}') is beyond the {size} that the network knows"));
         }
         let longest = pieces.iter().map(|(piece, _)| piece.len()).max().unwrap_or(0);
-        let (next, first): (Vec<_>, Vec<_>) = pieces.into_iter().partition(|(piece, _)| piece.starts_with("##"));
+        let (next, first): (Vec<_>, Vec<_>) =
+            pieces.into_iter().partition(|(piece, _)| piece.starts_with("##"));
         let first: HashMap<String, u32> = first.into_iter().collect();
         let next = next.into_iter().map(|(piece, number)| (piece[2..].to_owned(), number)).collect();
-        let special = |name: &str| first.get(name).copied().ok_or_else(|| format!("the vocabulary has no {name}"));
+        let special =
+            |name: &str| first.get(name).copied().ok_or_else(|| format!("the vocabulary has no {name}"));
         let (begin, end, unknown) = (special("[CLS]")?, special("[SEP]")?, special("[UNK]")?);
         Ok(Self { first, next, begin, end, unknown, longest, lower })
     }
@@ -129,11 +133,16 @@ impl Tokens {
 /// The pieces inside a `tokenizer.json`.
 fn of_json(path: &Path) -> Result<Vec<(String, u32)>> {
     let refused = |problem: &str| EmbedError::File { path: path.to_owned(), problem: problem.to_owned() };
-    let text = text(path)?.ok_or_else(|| refused("neither it nor a vocab.txt is there; give the whole folder of the network"))?;
-    let all: serde_json::Value = serde_json::from_str(&text).map_err(|e| refused(&format!("it is no such JSON file: {e}")))?;
+    let text = text(path)?.ok_or_else(|| {
+        refused("neither it nor a vocab.txt is there; give the whole folder of the network")
+    })?;
+    let all: serde_json::Value =
+        serde_json::from_str(&text).map_err(|e| refused(&format!("it is no such JSON file: {e}")))?;
     let pieces = all.pointer("/model/vocab").and_then(serde_json::Value::as_object);
     let number = |value: &serde_json::Value| value.as_u64().and_then(|number| u32::try_from(number).ok());
-    let pieces = pieces.map(|pieces| pieces.iter().map(|(piece, value)| Some((piece.clone(), number(value)?))).collect::<Option<_>>());
+    let pieces = pieces.map(|pieces| {
+        pieces.iter().map(|(piece, value)| Some((piece.clone(), number(value)?))).collect::<Option<_>>()
+    });
     pieces.flatten().ok_or_else(|| refused("it has no vocabulary of pieces of words"))
 }
 
