@@ -6,7 +6,6 @@ use crate::levels::Levels;
 use crate::mapped::Mapped;
 use crate::role::Role;
 use crate::schema::Columns;
-use crate::sink::Sink;
 use partita::rows::Rows;
 use std::path::Path;
 use std::sync::Arc;
@@ -62,31 +61,6 @@ impl Features {
             return Err(DataError::Length { what: "the last row", found: values.len() - n * m, expected: m });
         }
         Self::new(Path::new("memory"), Storage::Memory(values), n, m)
-    }
-
-    /// Rows of `m` features that are made block by block; beyond `memory` bytes they go to a temporary file.
-    ///
-    /// ```
-    /// use partita::rows::Rows;
-    /// use partita_data::{DataError, Features};
-    /// let blocks = [vec![1.0, 2.0, 3.0, 4.0], vec![5.0, 6.0]].map(Ok::<_, DataError>);
-    /// let features = Features::from_blocks(2, 1 << 20, blocks.into_iter())?;
-    /// assert_eq!((features.n(), features.m()), (3, 2));
-    /// # Ok::<(), DataError>(())
-    /// ```
-    ///
-    /// # Errors
-    /// The first error of a block, or if the temporary file cannot be written.
-    pub fn from_blocks<E: From<DataError>>(
-        m: usize,
-        memory: usize,
-        blocks: impl Iterator<Item = std::result::Result<Vec<f32>, E>>,
-    ) -> std::result::Result<Self, E> {
-        let mut sink = Sink::new(Path::new("memory"), m, memory);
-        for block in blocks {
-            sink.push(&block?)?;
-        }
-        Ok(sink.finish()?)
     }
 
     /// Rows in some storage that holds exactly `n * m` values.

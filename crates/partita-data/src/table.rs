@@ -2,6 +2,7 @@
 
 use crate::column::{Column, Kind};
 use crate::dates;
+use std::collections::HashSet;
 
 /// Cells of features that hold no value, besides those that are empty and those that Rust reads as NaN.
 const MISSING: [&str; 11] = ["NA", "N/A", "n/a", "na", "null", "NULL", "None", "?", "-", "#N/A", "<NA>"];
@@ -149,6 +150,19 @@ pub(crate) fn is_header<S: AsRef<str>>(first: &[S], second: Option<&[S]>) -> boo
     counted && (unnamed || second.is_some_and(|s| s.iter().any(fraction)))
 }
 
+/// Whether the first record names columns of which none holds numbers: its cells are all different and stand nowhere below, where words come again.
+pub(crate) fn names_words(records: &[Vec<String>]) -> bool {
+    let Some((first, rest)) = records.split_first() else { return false };
+    let different: HashSet<&String> = first.iter().collect();
+    let below = |i: usize| rest.iter().filter_map(move |row| row.get(i)).filter(|cell| !is_missing(cell));
+    let again = |i: usize| below(i).collect::<HashSet<_>>().len() < below(i).count();
+    let places = 0..first.len();
+    different.len() == first.len()
+        && first.iter().all(|cell| !is_missing(cell) && !is_number(cell))
+        && places.clone().all(|i| below(i).all(|cell| *cell != first[i]))
+        && places.clone().any(again)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -188,6 +202,12 @@ mod tests {
         assert!(is_header(&["0", "1", "2"], Some(&["0.5", "1", "2"])));
         assert!(!is_header(&["0", "1", "2"], Some(&["3", "4", "5"])));
         assert!(!is_header(&["a", "1"], Some(&["b", "2"])));
+        let table = |rows: &[[&str; 2]]| -> Vec<Vec<String>> {
+            rows.iter().map(|row| row.iter().map(|cell| (*cell).to_owned()).collect()).collect()
+        };
+        assert!(names_words(&table(&[["cap", "odour"], ["flat", "none"], ["bell", "none"]])));
+        assert!(!names_words(&table(&[["flat", "none"], ["bell", "none"], ["flat", "foul"]])));
+        assert!(!names_words(&table(&[["cap", "odour"], ["flat", "none"], ["bell", "foul"]])));
         assert!(!is_header(&["1", "oops"], Some(&["1", "2"])));
         assert!(!is_header(&["cat"], Some(&["dog"])));
     }

@@ -98,12 +98,12 @@ impl RowCache {
     /// If the file cannot be written.
     pub fn push(&mut self, contents: &[Content], rows: &[f32]) -> Result<()> {
         let mut bytes = Vec::with_capacity(contents.len() * record(self.m));
-        let mut places = Vec::new();
+        let mut places: HashMap<Content, u64> = HashMap::new();
         for (content, row) in contents.iter().zip(rows.chunks_exact(self.m)) {
-            if self.has(content) {
+            if self.has(content) || places.contains_key(content) {
                 continue;
             }
-            places.push((*content, self.end + bytes.len() as u64));
+            places.insert(*content, self.end + bytes.len() as u64);
             let numbers: Vec<u8> = row.iter().flat_map(|v| v.to_le_bytes()).collect();
             bytes.extend(content);
             bytes.extend(check(content, &numbers));

@@ -99,7 +99,7 @@ pub fn portraits_of_items(
     labels: &[i32],
 ) -> Result<Option<ItemPortraits>> {
     let rows = dataset.rows()?;
-    dataset.items().map(|items| items.portraits(model, &rows, labels, dataset)).transpose()
+    dataset.items().map(|items| items.portraits(model, &rows, labels, dataset.ids())).transpose()
 }
 
 /// Go on training a model with more rows, for a number of passes over them; clusters keep their numbers, and what counts as an outlier

@@ -73,7 +73,10 @@ impl Layout {
         let Some(first) = records.first() else {
             return Err(DataError::Empty { path: path.to_owned(), rows: 0, columns: 0 });
         };
-        let found = || table::is_header(first, records.get(1).map(Vec::as_slice));
+        let found = || {
+            table::is_header(first, records.get(1).map(Vec::as_slice))
+                || (options.mixed && table::names_words(&records))
+        };
         let header = options.header.unwrap_or_else(found);
         let mixed = options.mixed && header;
         let mut columns = table::describe(first, &records[usize::from(header)..], header, mixed);

@@ -228,7 +228,7 @@ mod tests {
     #[test]
     fn incomes_are_seen_by_their_logarithm_whatever_the_currency() {
         let income: Vec<f32> =
-            (0..300).map(|i| (3.0 * ((i * 97 % 300) as f32 / 150.0 - 1.0)).exp()).collect();
+            (0..300).map(|i| (5.0 * ((i * 97 % 300) as f32 / 150.0 - 1.0)).exp()).collect();
         let cents: Vec<f32> = income.iter().map(|v| v * 128.0).collect();
         let other: Vec<f32> = (0..300).map(|i| (i * 7 % 300) as f32 + 0.5).collect();
         let found = drafts(&[&income, &cents, &other]);

@@ -89,7 +89,7 @@ fn usual(weights: Option<&Path>, notes: &mut Vec<String>) -> Result<Vec<String>>
     if found(MINILM, weights)?.is_some() {
         names.push(MINILM.to_owned());
         notes.push(format!(
-            "the weights of {MINILM} are there, so that texts are encoded by {} side by side; `encoder` {} takes words alone",
+            "the weights of {MINILM} are there, so that texts are encoded by {} side by side; the encoder {} takes words alone",
             names.join(" and "),
             tfidf::KIND
         ));

@@ -6,7 +6,6 @@ mod texts;
 pub use tables::TableItems;
 pub use texts::{TextExample, TextItems, TextPortrait};
 
-use crate::dataset::Dataset;
 use crate::error::Result;
 use partita::linear::Model;
 use partita::rows::Rows;
@@ -41,10 +40,10 @@ impl Items {
         model: &Model,
         rows: &dyn Rows,
         labels: &[i32],
-        dataset: &Dataset<'_>,
+        ids: Option<&[String]>,
     ) -> Result<ItemPortraits> {
         match self {
-            Self::Texts(texts) => Ok(ItemPortraits::Texts(texts.portraits(model, rows, labels, dataset)?)),
+            Self::Texts(texts) => Ok(ItemPortraits::Texts(texts.portraits(model, rows, labels, ids)?)),
             Self::Table(table) => Ok(ItemPortraits::Table(table.portraits(labels, model.k())?)),
         }
     }

@@ -1,6 +1,5 @@
 //! Texts, and what clusters of them are like: the words that tell them apart, and their most typical texts.
 
-use crate::dataset::Dataset;
 use crate::error::Result;
 use crate::portrait::{PortraitOptions, portraits};
 use partita::linear::Model;
@@ -97,7 +96,7 @@ impl TextItems {
         model: &Model,
         rows: &dyn Rows,
         labels: &[i32],
-        dataset: &Dataset<'_>,
+        ids: Option<&[String]>,
     ) -> Result<Vec<TextPortrait>> {
         let own;
         let vocabulary = match &self.tfidf {
@@ -123,7 +122,7 @@ impl TextItems {
         };
         let example = |row: usize, probability: f64| TextExample {
             row: self.number(row),
-            id: dataset.ids().map(|ids| ids[row].clone()),
+            id: ids.map(|ids| ids[row].clone()),
             text: beginning(&self.get(row)),
             probability,
         };
