@@ -42,6 +42,7 @@ mod naming;
 mod npy;
 mod npz;
 mod open;
+mod open_texts;
 mod options;
 mod parquet;
 mod role;
@@ -73,11 +74,12 @@ pub use ids::Ids;
 pub use labels::{LabelTable, read_label_table, read_labels};
 pub use levels::Levels;
 pub use open::open;
+pub use open_texts::read_texts;
 pub use options::OpenOptions;
 pub use role::Role;
 pub use schema::{ColumnKind, Columns, LeftOut, Why};
 pub use source::Source;
-pub use texts::{TextOptions, TextTable, Texts, holds_lines, read_texts};
+pub use texts::{TextOptions, TextTable, Texts, holds_lines};
 pub use vector::{WeightTable, read_vector, read_weights};
 pub use write::{
     AtomicFile, CompleteFile, FileLock, NpyWriter, ParquetRows, RowNames, appear_together, csv_cell,

@@ -32,7 +32,8 @@ pub struct Resources {
     pub resume: bool,
     /// Where finished rows of photos are kept: a folder, or `none`; beside the result if nothing is said.
     pub cache: Option<PathBuf>,
-    /// The result, if there is a file of it.
+    /// The result, if there is a file of it: an output of the run, which is no resource to be written down.
+    #[serde(skip)]
     pub result: Option<PathBuf>,
     /// The processor of a network: cpu, wgpu or cuda. Only on the first is the result the same bit by bit.
     pub device: String,

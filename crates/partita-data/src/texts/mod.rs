@@ -11,12 +11,12 @@ pub(crate) use gather::Gathered;
 pub(crate) use json::cells as json_cells;
 pub use lines::holds_lines;
 
-use crate::error::{DataError, Result};
+use crate::error::Result;
 use crate::ids::Ids;
-use crate::open::{Format, identify};
+use crate::open::Format;
 use crate::text::Bytes;
-use crate::{arrow_ipc, parquet};
 use std::borrow::Cow;
+use std::fs::File;
 use std::path::Path;
 
 /// Names that the column or field of the texts usually has, the most usual first.
@@ -120,34 +120,17 @@ fn has_columns(path: &Path) -> bool {
     inside.is_some_and(|found| ["csv", "tsv", "tab", "psv"].contains(&found.as_str()))
 }
 
-/// Read the texts of a file: JSON lines (`.jsonl`, `.ndjson`), a column of a table (text, Parquet or Arrow), or else a text in each line. Text files may be
-/// packed by gzip.
-///
-/// # Errors
-/// If the file cannot be read, has no such column, or holds broken JSON, which is named by line and byte.
-pub fn read_texts(path: impl AsRef<Path>, options: &TextOptions) -> Result<TextTable> {
-    let path = path.as_ref();
-    let (file, format) = identify(path)?;
-    let table = match format {
-        Format::JsonLines => json::read(path, &file, false, options),
-        Format::JsonLinesGz => json::read(path, &file, true, options),
-        Format::Text | Format::TextGz => {
-            let packed = format == Format::TextGz;
-            match options.column.is_some() || has_columns(path) {
-                true => delimited::read(path, &file, packed, options),
-                false => lines::read(path, &file, packed, options),
-            }
-        }
-        Format::Parquet => parquet::read_texts(path, file, options),
-        Format::ArrowFile => arrow_ipc::read_texts(path, &file, true, options),
-        Format::ArrowStream => arrow_ipc::read_texts(path, &file, false, options),
-        _ => Err(DataError::UnknownFormat {
-            path: path.to_owned(),
-            found: "texts are read from .txt, .jsonl, text tables, Parquet and Arrow".into(),
-        }),
-    }?;
-    if table.texts.is_empty() {
-        return Err(DataError::Empty { path: path.to_owned(), rows: 0, columns: 1 });
+/// The texts of a file that is text: JSON lines, a column of a table, or a text in each line.
+pub(crate) fn read_plain(
+    path: &Path,
+    file: &File,
+    format: Format,
+    options: &TextOptions,
+) -> Result<TextTable> {
+    let packed = matches!(format, Format::JsonLinesGz | Format::TextGz);
+    match format {
+        Format::JsonLines | Format::JsonLinesGz => json::read(path, file, packed, options),
+        _ if options.column.is_some() || has_columns(path) => delimited::read(path, file, packed, options),
+        _ => lines::read(path, file, packed, options),
     }
-    Ok(table)
 }

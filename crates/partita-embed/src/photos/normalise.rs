@@ -118,7 +118,7 @@ impl FromStr for Normalise {
     /// let by_numbers: Normalise = "0.5,0.4,0.3/0.2".parse()?;
     /// assert_eq!((by_numbers.mean, by_numbers.deviation), ([0.5, 0.4, 0.3], [0.2; 3]));
     /// assert!("0.5".parse::<Normalise>().is_err());
-    /// # Ok::<(), partita_deep::EmbedError>(())
+    /// # Ok::<(), partita_embed::EmbedError>(())
     /// ```
     fn from_str(text: &str) -> Result<Self> {
         if let Some((_, known)) = NAMES.iter().find(|(name, _)| *name == text) {

@@ -163,7 +163,7 @@ fn models() {
     found.model.write(&path).unwrap();
     put("network_model", "named", &fs::read(&path).unwrap());
     for name in ["zip.pt", "legacy.pt"] {
-        put("torch", name, &golden("partita-deep", name));
+        put("torch", name, &golden("partita-embed", name));
     }
     put("torch", "safetensors", &of_data("x_f32.safetensors"));
 }
