@@ -71,6 +71,10 @@ class OneCluster:
         """Nothing is relative to it."""
         return np.zeros(self.m, np.float32)
 
+    def takes_texts(self) -> bool:
+        """Rows are numbers."""
+        return False
+
     def is_table(self) -> bool:
         """It takes everything as it is."""
         return False

@@ -9,7 +9,6 @@ use crate::levels::Levels;
 use crate::role::Role;
 use crate::schema::{ColumnKind, LeftOut};
 use partita::rows::Rows;
-use std::path::Path;
 use std::sync::Arc;
 
 /// A column of a [`Frame`].
@@ -133,19 +132,5 @@ impl Frame {
             return Err(DataError::Length { what: "a row of the table", found, expected });
         }
         Ok(Self { cells, ..self.clone() })
-    }
-
-    /// Columns in memory; which of them are features is chosen as for a file.
-    ///
-    /// # Errors
-    /// If columns are not of one length, or the options cannot be met.
-    pub fn of_columns(columns: Vec<(String, Cells)>, options: &crate::OpenOptions) -> Result<Self> {
-        let options = crate::OpenOptions { mixed: true, ..options.clone() };
-        let features = crate::memory::open(Path::new("the table"), columns, &options)?;
-        Self::of_features(features).map_err(|features| DataError::Empty {
-            path: "the table".into(),
-            rows: features.n() as u64,
-            columns: 0,
-        })
     }
 }

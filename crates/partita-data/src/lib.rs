@@ -74,12 +74,12 @@ pub use ids::Ids;
 pub use labels::{LabelTable, read_label_table, read_labels};
 pub use levels::Levels;
 pub use open::open;
-pub use open_texts::read_texts;
+pub use open_texts::{holds_lines, read_texts};
 pub use options::OpenOptions;
 pub use role::Role;
 pub use schema::{ColumnKind, Columns, LeftOut, Why};
 pub use source::Source;
-pub use texts::{TextOptions, TextTable, Texts, holds_lines};
+pub use texts::{TextOptions, TextTable, Texts};
 pub use vector::{WeightTable, read_vector, read_weights};
 pub use write::{
     AtomicFile, CompleteFile, FileLock, NpyWriter, ParquetRows, RowNames, appear_together, csv_cell,

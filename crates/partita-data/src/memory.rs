@@ -5,7 +5,7 @@ use crate::columns::odd_cells;
 use crate::dates::{self, Moment, Order};
 use crate::error::{DataError, Result};
 use crate::features::Features;
-use crate::frame::Cells;
+use crate::frame::{Cells, Frame};
 use crate::ids::Ids;
 use crate::levels::{Dictionary, Levels};
 use crate::naming::is_certain;
@@ -13,6 +13,7 @@ use crate::options::OpenOptions;
 use crate::roles::{Table, choose, taken_for};
 use crate::sink::Sink;
 use crate::table;
+use partita::rows::Rows;
 use std::path::Path;
 
 /// Rows that show what the columns hold.
@@ -158,10 +159,25 @@ fn refused(path: &Path, column: &Column, row: usize, texts: &[Option<String>], w
     DataError::Column { path: path.to_owned(), column: column.name.clone(), problem }
 }
 
+impl Frame {
+    /// Columns in memory; which of them are features is chosen as for a file.
+    ///
+    /// # Errors
+    /// If columns are not of one length, or the options cannot be met.
+    pub fn of_columns(columns: Vec<(String, Cells)>, options: &OpenOptions) -> Result<Self> {
+        let options = OpenOptions { mixed: true, ..options.clone() };
+        let features = open(Path::new("the table"), columns, &options)?;
+        Self::of_features(features).map_err(|features| DataError::Empty {
+            path: "the table".into(),
+            rows: features.n() as u64,
+            columns: 0,
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frame::Frame;
     use crate::role::Role;
     use crate::schema::{ColumnKind, Why};
 

@@ -2,7 +2,7 @@
 
 use crate::error::{DataError, Result};
 use crate::open::{Format, identify};
-use crate::texts::{TextOptions, TextTable, read_plain};
+use crate::texts::{TextOptions, TextTable, are_lines, read_json, read_plain};
 use crate::{arrow_ipc, parquet};
 use std::path::Path;
 
@@ -15,9 +15,10 @@ pub fn read_texts(path: impl AsRef<Path>, options: &TextOptions) -> Result<TextT
     let path = path.as_ref();
     let (file, format) = identify(path)?;
     let table = match format {
-        Format::JsonLines | Format::JsonLinesGz | Format::Text | Format::TextGz => {
-            read_plain(path, &file, format, options)
-        }
+        Format::JsonLines => read_json(path, &file, false, options),
+        Format::JsonLinesGz => read_json(path, &file, true, options),
+        Format::Text => read_plain(path, &file, false, options),
+        Format::TextGz => read_plain(path, &file, true, options),
         Format::Parquet => parquet::read_texts(path, file, options),
         Format::ArrowFile => arrow_ipc::read_texts(path, &file, true, options),
         Format::ArrowStream => arrow_ipc::read_texts(path, &file, false, options),
@@ -30,4 +31,18 @@ pub fn read_texts(path: impl AsRef<Path>, options: &TextOptions) -> Result<TextT
         return Err(DataError::Empty { path: path.to_owned(), rows: 0, columns: 1 });
     }
     Ok(table)
+}
+
+/// Whether a file without a column of texts holds one in each line: it is no array, and its first lines are no table of numbers.
+///
+/// # Errors
+/// If the file cannot be read.
+pub fn holds_lines(path: impl AsRef<Path>) -> Result<bool> {
+    let path = path.as_ref();
+    let (file, format) = identify(path)?;
+    match format {
+        Format::Text => are_lines(path, &file, false),
+        Format::TextGz => are_lines(path, &file, true),
+        other => Ok(matches!(other, Format::JsonLines | Format::JsonLinesGz)),
+    }
 }

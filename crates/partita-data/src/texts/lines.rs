@@ -2,7 +2,6 @@
 
 use super::{TextOptions, TextTable, Texts};
 use crate::error::{DataError, Result};
-use crate::open::{Format, identify};
 use crate::table;
 use crate::text::Text;
 use std::fs::File;
@@ -50,19 +49,9 @@ pub(super) fn read(path: &Path, file: &File, packed: bool, options: &TextOptions
     Ok(TextTable { texts: Texts { bytes, places }, ids: None, column: None, notes })
 }
 
-/// Whether a file without a column of texts holds one in each line: it is no array, and its first lines are no table of numbers.
-///
-/// # Errors
-/// If the file cannot be read.
-pub fn holds_lines(path: impl AsRef<Path>) -> Result<bool> {
-    let path = path.as_ref();
-    let (file, format) = identify(path)?;
-    let packed = match format {
-        Format::Text => false,
-        Format::TextGz => true,
-        other => return Ok(matches!(other, Format::JsonLines | Format::JsonLinesGz)),
-    };
-    let text = Text::load(path, &file, packed, HEAD)?;
+/// Whether a text file holds a text in each line: its first lines are no table of numbers.
+pub(crate) fn are_lines(path: &Path, file: &File, packed: bool) -> Result<bool> {
+    let text = Text::load(path, file, packed, HEAD)?;
     let head = &text[..text.len().min(HEAD)];
     // Bytes that no text has: the reader of features says what is wrong.
     Ok(!head.contains(&0) && are_sentences(&head[table::skip_preamble(head)..]))

@@ -9,11 +9,10 @@ mod object;
 
 pub(crate) use gather::Gathered;
 pub(crate) use json::cells as json_cells;
-pub use lines::holds_lines;
+pub(crate) use lines::are_lines;
 
 use crate::error::Result;
 use crate::ids::Ids;
-use crate::open::Format;
 use crate::text::Bytes;
 use std::borrow::Cow;
 use std::fs::File;
@@ -120,17 +119,15 @@ fn has_columns(path: &Path) -> bool {
     inside.is_some_and(|found| ["csv", "tsv", "tab", "psv"].contains(&found.as_str()))
 }
 
-/// The texts of a file that is text: JSON lines, a column of a table, or a text in each line.
-pub(crate) fn read_plain(
-    path: &Path,
-    file: &File,
-    format: Format,
-    options: &TextOptions,
-) -> Result<TextTable> {
-    let packed = matches!(format, Format::JsonLinesGz | Format::TextGz);
-    match format {
-        Format::JsonLines | Format::JsonLinesGz => json::read(path, file, packed, options),
-        _ if options.column.is_some() || has_columns(path) => delimited::read(path, file, packed, options),
-        _ => lines::read(path, file, packed, options),
+/// The texts of a file of JSON lines, which gzip may have packed.
+pub(crate) fn read_json(path: &Path, file: &File, packed: bool, options: &TextOptions) -> Result<TextTable> {
+    json::read(path, file, packed, options)
+}
+
+/// The texts of a text file, which gzip may have packed: a column of a table, or a text in each line.
+pub(crate) fn read_plain(path: &Path, file: &File, packed: bool, options: &TextOptions) -> Result<TextTable> {
+    match options.column.is_some() || has_columns(path) {
+        true => delimited::read(path, file, packed, options),
+        false => lines::read(path, file, packed, options),
     }
 }
