@@ -24,6 +24,7 @@ use partita::rows::Csr;
 use partita::rows::{Rows, SideBySide};
 use partita_data::model_file::{Names, StoredEncoder};
 use partita_data::{Columns, Ids};
+use partita_embed::texts::TFIDF;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -302,11 +303,19 @@ impl<'a> Dataset<'a> {
                     return names.nth(index).unwrap_or_else(|| index.to_string());
                 }
                 let name = part.columns.as_ref().and_then(|columns| columns.names.get(index));
-                return name.cloned().unwrap_or_else(|| index.to_string());
+                return name.or_else(|| self.word(part, index)).cloned().unwrap_or_else(|| index.to_string());
             }
             index -= part.rows.m();
         }
         index.to_string()
+    }
+
+    /// The word of a feature, where features are the weights of words.
+    fn word(&self, part: &DataPart<'_>, index: usize) -> Option<&String> {
+        let Some(Items::Texts(texts)) = &self.items else { return None };
+        let by_words = part.encoder.as_ref().is_some_and(|encoder| encoder.kind == TFIDF);
+        let words = texts.tfidf()?.vocabulary().words();
+        words.get(index).filter(|_| by_words && words.len() == part.rows.m())
     }
 
     /// The raw items that the rows were made of, if they were.
