@@ -201,7 +201,7 @@ class EntropyClustering(Clusterer):
 
     >>> texts = ["crude oil rose", "oil and crude fell", "wheat crop rose", "the crop of wheat"] * 5
     >>> model = EntropyClustering(n_clusters=2).fit(texts)
-    >>> model.predict(["more oil"]).item() == model.labels_[0]
+    >>> bool(model.predict(["more oil"])[0] == model.labels_[0])
     True
 
     Rows that belong nowhere can be left out:
@@ -449,7 +449,8 @@ class EntropyClustering(Clusterer):
         self.cluster_names_ = names
         if isinstance(x, Texts):
             self.n_features_in_ = sum(model.widths())
-            self.cluster_words_ = [[word["word"] for word in portrait["words"]] for portrait in report["portraits"]["texts"]]
+            told = report["portraits"] or json.loads(model.describe_texts(list(x), self._threads(), self._weights_place()))
+            self.cluster_words_ = [[word["word"] for word in portrait["words"]] for portrait in told["texts"]]
         self.cluster_sizes_ = np.bincount(self.labels_[self.labels_ >= 0], minlength=self.n_clusters_)
         self._take_model()
         self._warn_of_sizes()

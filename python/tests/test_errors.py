@@ -211,8 +211,9 @@ WRONG_FOR_NETWORKS = {
     "device": ({"device": "x"}, "'device' parameter"),
     "metrics": ({"metrics": "m.txt"}, "m.txt.*jsonl"),
 }
-# Fields that the package does not use: Python handles files itself, and no fit sees the truth.
-NOT_FOR_PYTHON = {"exclude", "header", "label_header", "missing", "array", "columns", "id_column", "truth"}
+# Fields that the package does not use: Python handles files itself, and no fit sees the truth. Those of tables and texts have tests of their own.
+NOT_FOR_PYTHON = {"exclude", "header", "label_header", "missing", "array", "columns", "id_column", "truth", "cache", "name_clusters"}
+NOT_FOR_PYTHON |= {"as", "text", "encoder", "encoder_weights"}
 
 
 def test_every_field_has_a_name_here():

@@ -113,7 +113,7 @@ def test_what_columns_are_taken_for():
     kinds = {column["name"]: column["kind"] for column in model.report_["plans"][0]["columns"]}
     assert kinds.get("since") is None and kinds.get("age") in (None, "category")
     mixed = pd.DataFrame({"x": [1.5, "two", 3.5] * 10, "y": np.arange(30.0)})
-    with pytest.raises(ValueError, match=r"column 'x' holds both numbers and words: row 1 has 'two'"):
+    with pytest.raises(ValueError, match=r"column 'x' holds both numbers and words: row 0 has 1.5, but row 1 has 'two'"):
         EntropyClustering(2).fit(mixed)
     EntropyClustering(2, column_types={"x": "category"}).fit(mixed)
     with pytest.raises(ValueError, match="colour"):
