@@ -117,7 +117,7 @@ def test_what_columns_are_taken_for():
         EntropyClustering(2).fit(mixed)
     EntropyClustering(2, column_types={"x": "category"}).fit(mixed)
     with pytest.raises(ValueError, match="colour"):
-        EntropyClustering(2, column_types={"y": "colour"}).fit(mixed)
+        EntropyClustering(2, column_types={"x": "category", "y": "colour"}).fit(mixed)
 
 
 def test_frames_of_numbers_stay_as_they_were():
